@@ -1,0 +1,58 @@
+/**
+ * Every error that leaves a process, by its stable code. `status` is the HTTP status the API answers with, or null where
+ * the error never reaches a caller of the API. docs/errors.md is tested against this table.
+ */
+export const ERRORS = {
+  // What a caller of the API got wrong.
+  body_malformed: { status: 400, title: 'The request body is not valid JSON.' },
+  body_too_large: { status: 413, title: 'The request body is larger than this route takes.' },
+  field_invalid: { status: 400, title: 'A field of the request is missing or has a value that is not allowed.' },
+  media_type_unsupported: { status: 415, title: 'The request body must be sent as application/json.' },
+  card_number_refused: { status: 400, title: 'A field holds what looks like a card number; card numbers are never accepted here.' },
+  amount_invalid: { status: 400, title: 'The amount must be a positive whole number of minor units up to 9007199254740991.' },
+  currency_unknown: { status: 400, title: 'The currency must be a three-letter ISO 4217 code in use.' },
+  currency_unsupported: { status: 422, title: 'The gateway counts this currency in other units, and this amount does not fit them.' },
+  gateway_unknown: { status: 422, title: 'No gateway of this name is configured.' },
+  credentials_missing: { status: 401, title: 'Send your API key as "Authorization: Bearer <key>".' },
+  credentials_invalid: { status: 401, title: 'This API key is not known or was revoked.' },
+  role_insufficient: { status: 403, title: 'This API key does not have the role that the route needs.' },
+  route_not_found: { status: 404, title: 'There is no such route.' },
+  order_not_found: { status: 404, title: 'There is no order with this id.' },
+  payment_token_invalid: { status: 401, title: 'The payment token is not one of ours or belongs to another order.' },
+  payment_token_expired: { status: 401, title: 'The payment token has expired; read the order to get a fresh one.' },
+  shop_reference_taken: { status: 409, title: 'Another order already carries this shop reference.' },
+  idempotency_key_reused: { status: 422, title: 'This Idempotency-Key was used with another request body.' },
+  idempotency_key_in_progress: { status: 409, title: 'The first request with this Idempotency-Key is still running.' },
+  idempotency_key_invalid: { status: 400, title: 'The Idempotency-Key must be 1 to 255 printable ASCII characters.' },
+  // Parts that are away.
+  database_unavailable: { status: 503, title: 'The database cannot be reached; nothing was written. Try again.' },
+  temporal_unavailable: { status: 503, title: 'The workflow service cannot be reached; try again, no charge is made twice.' },
+  internal: { status: 500, title: 'Something went wrong here. The request id helps to find it in the log.' },
+  // What stops a process at its start.
+  configuration_invalid: { status: null, title: 'The configuration has mistakes.' },
+  gateway_unsafe: { status: null, title: 'A gateway offers no way to charge exactly once.' },
+  migration_gap: { status: null, title: 'A migration number is missing or doubled.' },
+  migration_edited: { status: null, title: 'A migration that was already applied has been edited.' },
+  database_ahead_of_code: { status: null, title: 'The database was migrated by a newer version of paidonce.' },
+  stack_already_running: { status: null, title: 'Another paidonce stack is already running on this data folder.' },
+  program_missing: { status: null, title: 'A program that paidonce needs is missing.' },
+  program_failed: { status: null, title: 'A part of the embedded stack did not start.' },
+} as const satisfies Record<string, { readonly status: number | null; readonly title: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/**
+ * An error with a stable code and a sentence that a person can act on. `field` names the input it is about, by its path in
+ * the request. Never put card data, tokens or secrets into `detail`: it is shown and logged.
+ */
+export class CodedError extends Error {
+  readonly code: ErrorCode;
+  readonly field: string | undefined;
+
+  constructor(code: ErrorCode, detail?: string, options: { field?: string; cause?: unknown } = {}) {
+    super(detail ?? ERRORS[code].title, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'CodedError';
+    this.code = code;
+    this.field = options.field;
+  }
+}

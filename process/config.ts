@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { CodedError } from '../domain/errors.ts';
+import { INQUIRY_SCHEDULE_SECONDS } from '../domain/inquiry-schedule.ts';
+
+/** One configured account at a gateway. `settings` is what the gateway's own folder understands; it is checked there. */
+const gatewayAccount = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be lower-case letters, digits and hyphens'),
+  kind: z.enum(['simulator']),
+  settings: z.record(z.string(), z.unknown()).default({}),
+});
+
+const milliseconds = z.coerce.number().int().min(1);
+
+const environment = z.object({
+  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://'),
+  DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(20),
+  API_HOST: z.string().default('127.0.0.1'),
+  API_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  PAYMENT_TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
+  PAYMENT_TOKEN_SECONDS: z.coerce.number().int().min(60).default(24 * 3600),
+  ORDER_EXPIRY_SECONDS: z.coerce.number().int().min(1).default(24 * 3600),
+  PAY_WAIT_SECONDS: z.coerce.number().min(0).max(60).default(25),
+  HANDOVER_AFTER_MS: milliseconds.default(3_000),
+  INQUIRY_SCHEDULE_SECONDS: z
+    .string()
+    .transform((text) => text.split(',').map(Number))
+    .pipe(z.array(z.number().positive()).min(1))
+    .refine((offsets) => offsets.every((offset, index) => index === 0 || offset > (offsets[index - 1] ?? 0)), 'must rise')
+    .default([...INQUIRY_SCHEDULE_SECONDS]),
+  GATEWAYS: z
+    .string()
+    .transform((text, context) => {
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        context.addIssue({ code: 'custom', message: 'must be a JSON list of gateway accounts' });
+        return z.NEVER;
+      }
+    })
+    .pipe(z.array(gatewayAccount).min(1)),
+  ALLOW_AT_MOST_ONCE_SENT: z.stringbool().default(false),
+  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+export type Config = z.infer<typeof environment>;
+export type GatewayAccount = z.infer<typeof gatewayAccount>;
+
+/**
+ * Reads the whole configuration from environment variables, once per process. A variable `X` may instead be given as
+ * `X_FILE`, the path of a file that holds the value, which is how containers hand over secrets. All mistakes are reported
+ * together, by variable and without their values: a value may be a secret.
+ * @throws CodedError `configuration_invalid`
+ */
+export function readConfig(variables: NodeJS.ProcessEnv): Config {
+  const result = environment.safeParse(withFiles(variables));
+  if (result.success) return result.data;
+  const mistakes = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new CodedError('configuration_invalid', `Set these environment variables right: ${mistakes.join('; ')}.`);
+}
+
+function withFiles(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const resolved: NodeJS.ProcessEnv = { ...variables };
+  for (const name of Object.keys(environment.shape)) {
+    const path = variables[`${name}_FILE`];
+    if (path === undefined || variables[name] !== undefined) continue;
+    try {
+      resolved[name] = readFileSync(path, 'utf8').trim();
+    } catch (cause) {
+      throw new CodedError('configuration_invalid', `The file named by ${name}_FILE cannot be read.`, { cause });
+    }
+  }
+  return resolved;
+}

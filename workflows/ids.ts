@@ -1,0 +1,10 @@
+/** One order, one workflow, the same id: what makes Temporal refuse a second start. */
+export function purchaseWorkflowId(orderId: string): string {
+  return orderId;
+}
+
+/** The queue that all workers poll and all starts name. */
+export const TASK_QUEUE = 'paidonce';
+
+/** The schedule that closes orders nobody ever tried to pay. */
+export const EXPIRY_SCHEDULE_ID = 'expire-unpaid-orders';
