@@ -46,7 +46,12 @@ export type GatewayOutcome =
   | (GatewayWord & { readonly kind: 'requires_action'; readonly action: CustomerAction })
   | (GatewayWord & { readonly kind: 'pending' })
   /** It is certain that nothing was sent or accepted: the connection was refused, or the gateway's limiter turned it away. */
-  | { readonly kind: 'not_processed'; readonly reason: string; readonly raw: string }
+  | {
+      readonly kind: 'not_processed';
+      readonly declineCode: 'gateway_unreachable' | 'never_arrived';
+      readonly reason: string;
+      readonly raw: string;
+    }
   /** It may have happened. Only an inquiry, a webhook, a statement or a person may settle it. */
   | { readonly kind: 'unknown'; readonly reason: string; readonly raw: string };
 

@@ -1,0 +1,27 @@
+import { merchantReference } from '../domain/merchant-reference.ts';
+import { claimAttempt, takeOverClaim } from '../store/claims.ts';
+import { readPurchase } from '../store/standing.ts';
+import type { ClaimCommand, ClaimResult } from '../workflows/contracts.ts';
+import { now } from './clock.ts';
+import { standingOf } from './standing.ts';
+import type { Tools } from './tools.ts';
+
+/**
+ * Claims an attempt for this workflow. A claim that was committed before, and whose answer was lost with its worker, is
+ * recognised by its run and counts as won; one that a vanished workflow left behind unsent is taken over.
+ */
+export async function claim({ database }: Tools, { orderId, attempt, run }: ClaimCommand): Promise<ClaimResult> {
+  const { attemptNumber, paymentMethod, returnUrl } = attempt;
+  const time = now().toISOString();
+  const reference = merchantReference(orderId, attemptNumber);
+  const fresh = { orderId, attemptNumber, run, merchantReference: reference, paymentMethod, returnUrl, now: time };
+  if (await claimAttempt(database, fresh)) return { kind: 'claimed' };
+
+  const row = await readPurchase(database, orderId);
+  if (row.attempt === null || row.attemptNumber < attemptNumber) return { kind: 'refused', standing: standingOf(row) };
+  if (row.attemptNumber > attemptNumber || row.attempt.status !== 'claimed') {
+    return { kind: 'already_sent', standing: standingOf(row) };
+  }
+  if (row.attempt.claimedByRun === run || (await takeOverClaim(database, fresh))) return { kind: 'claimed' };
+  return { kind: 'already_sent', standing: standingOf(await readPurchase(database, orderId)) };
+}

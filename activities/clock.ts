@@ -1,0 +1,20 @@
+import { activityInfo } from '@temporalio/activity';
+
+/**
+ * The time as the steps see it: this machine's clock, or Temporal's where that is ahead. In production the two agree; in the
+ * time-skipping environment Temporal's clock runs ahead by days, and an absence that becomes conclusive after minutes
+ * must be judged by the same clock that the schedule runs on.
+ */
+export function now(): Date {
+  return new Date(Math.max(Date.now(), activityInfo().currentAttemptScheduledTimestampMs));
+}
+
+export function secondsBetween(earlier: string, later: Date): number {
+  return (later.getTime() - Date.parse(earlier)) / 1_000;
+}
+
+/** How long ago, by Temporal's clock, the activity was first scheduled: retries do not reset it. */
+export function secondsSinceScheduled(): number {
+  const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
+  return Math.max(0, (currentAttemptScheduledTimestampMs - scheduledTimestampMs) / 1_000);
+}

@@ -1,0 +1,58 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import type { GatewayOutcome } from '../domain/outcome.ts';
+import { expireOrder, listExpired } from '../store/expiry.ts';
+import { recordNews } from '../store/records.ts';
+import { putInReview as putOrderInReview } from '../store/reviews.ts';
+import { type PurchaseRow, readPurchase } from '../store/standing.ts';
+import { NOT_SETTLEABLE, type SettleCommand, type Standing } from '../workflows/contracts.ts';
+import type { OperatorDecision } from '../workflows/messages.ts';
+import { now } from './clock.ts';
+import { readStanding, standingOf } from './standing.ts';
+import type { Tools } from './tools.ts';
+
+export async function expire(tools: Tools, { orderId }: { readonly orderId: string }): Promise<Standing> {
+  await expireOrder(tools.database, orderId, now().toISOString());
+  return readStanding(tools, orderId);
+}
+
+export async function expireUnpaidOrders({ database }: Tools, { limit }: { readonly limit: number }): Promise<number> {
+  const time = now().toISOString();
+  const orderIds = await listExpired(database, time, limit);
+  for (const orderId of orderIds) await expireOrder(database, orderId, time);
+  return orderIds.length;
+}
+
+export async function putInReview(
+  tools: Tools,
+  { orderId, reason }: { readonly orderId: string; readonly reason: string },
+): Promise<Standing> {
+  await putOrderInReview(tools.database, { orderId, reason, now: now().toISOString() });
+  return readStanding(tools, orderId);
+}
+
+/**
+ * Settles an unknown order by an operator's word, which becomes its evidence. Anybody else who settled it first wins.
+ * @throws ApplicationFailure `NotSettleable` when the order is not unknown (any more)
+ */
+export async function settle(tools: Tools, { orderId, decision }: SettleCommand): Promise<Standing> {
+  const row = await readPurchase(tools.database, orderId);
+  if (row.orderStatus === decision.outcome && row.provenBy === 'operator_decision') return standingOf(row);
+  const recorded = await recordNews(tools.database, {
+    orderId,
+    attemptNumber: row.attemptNumber,
+    kind: 'operator_decision',
+    outcome: outcomeOf(decision, row),
+    now: now().toISOString(),
+    onlyWhile: 'unknown',
+  });
+  if (recorded.kind === 'not_now') {
+    throw ApplicationFailure.nonRetryable(`The order is ${recorded.orderStatus}, not unknown: there is nothing to settle.`, NOT_SETTLEABLE);
+  }
+  return readStanding(tools, orderId);
+}
+
+function outcomeOf({ outcome, operator, reason }: OperatorDecision, { amount }: PurchaseRow): GatewayOutcome {
+  const raw = JSON.stringify({ operator, reason });
+  if (outcome === 'paid') return { kind: 'approved', amount, raw };
+  return { kind: 'declined', decline: { code: 'settled_by_operator', retriable: true }, raw };
+}

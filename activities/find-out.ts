@@ -1,0 +1,130 @@
+import { afterProvenAbsence, isAbsenceConclusive, stepsAfterUnknown } from '../domain/after-unknown.ts';
+import type { Gateway } from '../domain/gateway.ts';
+import type { GatewayOutcome, InquiryAnswer } from '../domain/outcome.ts';
+import { markSentAgain } from '../store/sends.ts';
+import type { AttemptRow, PurchaseRow } from '../store/standing.ts';
+import { now, secondsBetween } from './clock.ts';
+import { nudgeWorkflow, sendAndRecord } from './send.ts';
+import type { Tools } from './tools.ts';
+
+/** What one look at the gateway brought. `reason` is one sentence for the operator. */
+export type Finding =
+  | { readonly kind: 'news'; readonly outcome: GatewayOutcome; readonly reason: string }
+  | { readonly kind: 'nothing' | 'unavailable' | 'needs_a_person'; readonly reason: string };
+
+const INQUIRY_TIMEOUT_MS = 10_000;
+/** How long a repeat may take before the activity leaves it to itself; the call goes on and records what comes. */
+const REPEAT_HANDOVER_MS = 15_000;
+/** The first request and two repeats: a gateway that loses three is not helped by a fourth. */
+const SENDS_MAX = 3;
+
+/** Takes the best step that the gateway's capabilities allow for an attempt whose outcome is not known. */
+export async function findOut(tools: Tools, row: PurchaseRow, expiresAt: string): Promise<Finding> {
+  const gateway = tools.gateways.get(row.gateway);
+  const { attempt } = row;
+  if (attempt?.firstSentAt == null || attempt.lastSentAt === null) return nothing('The attempt was not sent yet.');
+  const facts = {
+    capabilities: gateway.capabilities,
+    secondsSinceFirstSent: secondsBetween(attempt.firstSentAt, now()),
+    gatewayReferenceKnown: attempt.gatewayReference !== null,
+  };
+  const [step] = stepsAfterUnknown(facts);
+  switch (step) {
+    case 'inquire_by_gateway_reference':
+    case 'inquire_by_merchant_reference':
+      return ask(tools, { row, attempt, gateway, expiresAt });
+    case 'replay_same_request':
+      return isCallOver(gateway, attempt) ? repeat(tools, { row, attempt, gateway, expiresAt }) : nothing('Our own call is still on its way.');
+    case 'wait_for_word':
+      return nothing('This gateway cannot be asked; a webhook or a statement will tell.');
+    case 'ask_a_person':
+      return isCallOver(gateway, attempt)
+        ? { kind: 'needs_a_person', reason: 'Nothing but a person can find out what happened here.' }
+        : nothing('Our own call is still on its way.');
+  }
+}
+
+interface Subject {
+  readonly row: PurchaseRow;
+  readonly attempt: AttemptRow;
+  readonly gateway: Gateway;
+  readonly expiresAt: string;
+}
+
+async function ask(tools: Tools, subject: Subject): Promise<Finding> {
+  const answer = await askSafely(tools, subject);
+  switch (answer.kind) {
+    case 'unavailable':
+      return { kind: 'unavailable', reason: `The gateway did not answer the inquiry: ${answer.reason}.` };
+    case 'found':
+      return answer.outcome.kind === 'unknown'
+        ? nothing(`The gateway does not know the outcome itself: ${answer.outcome.reason}.`)
+        : { kind: 'news', outcome: answer.outcome, reason: `The gateway says ${answer.outcome.kind}.` };
+    case 'absent':
+      return absent(tools, subject, answer.raw);
+  }
+}
+
+async function askSafely(tools: Tools, { row, attempt, gateway }: Subject): Promise<InquiryAnswer> {
+  if (gateway.inquire === undefined) throw new Error(`Gateway ${gateway.name} declares inquiries and has none`);
+  const scope = { timeoutMs: INQUIRY_TIMEOUT_MS, saveGatewayReference: () => Promise.resolve() };
+  const { merchantReference, gatewayReference } = attempt;
+  const command = { merchantReference, gatewayReference, amount: row.amount, firstSentAt: attempt.firstSentAt ?? '' };
+  try {
+    return await gateway.inquire(command, scope);
+  } catch (cause) {
+    tools.log.error({ orderId: row.orderId, err: cause }, 'A gateway adapter failed at an inquiry.');
+    return { kind: 'unavailable', reason: 'the adapter failed' };
+  }
+}
+
+/** "Not found" is not "failed": until absence is conclusive, all it means is "ask again". */
+async function absent(tools: Tools, subject: Subject, raw: string): Promise<Finding> {
+  const { attempt, gateway } = subject;
+  const { capabilities } = gateway;
+  const secondsSinceLastSent = secondsBetween(attempt.lastSentAt ?? '', now());
+  if (attempt.status === 'pending' || attempt.status === 'requires_action') {
+    return nothing('The gateway does not find a charge that it has told us of.');
+  }
+  if (!isAbsenceConclusive({ capabilities, secondsSinceLastSent })) {
+    return nothing('The gateway does not know the reference yet; a request may still be on its way.');
+  }
+  const secondsSinceFirstSent = secondsBetween(attempt.firstSentAt ?? '', now());
+  if (afterProvenAbsence({ capabilities, secondsSinceFirstSent }) === 'send_again' && mayStillCharge(subject)) {
+    return repeat(tools, subject);
+  }
+  const reason = 'The gateway does not know the reference, and no request can be on its way any more.';
+  return { kind: 'news', outcome: { kind: 'not_processed', declineCode: 'never_arrived', reason, raw }, reason };
+}
+
+/** A repeat can become the charge itself, so it is made only while the customer can still be expected to want it. */
+function mayStillCharge({ attempt, expiresAt }: Subject): boolean {
+  return attempt.sends < SENDS_MAX && now().getTime() < Date.parse(expiresAt);
+}
+
+async function repeat(tools: Tools, subject: Subject): Promise<Finding> {
+  const { row, attempt, gateway } = subject;
+  const { orderId, attemptNumber } = row;
+  if (!mayStillCharge(subject)) return nothing('No repeat is permitted any more; a webhook, a statement or a person will tell.');
+  if (attempt.requestKey === null || attempt.requestBody === null) throw new Error(`Order ${orderId} was sent without its request stored`);
+  const permittedAt = now();
+  const permitted = await markSentAgain(tools.database, {
+    orderId,
+    attemptNumber,
+    sendsBefore: attempt.sends,
+    now: permittedAt.toISOString(),
+  });
+  if (!permitted) return nothing('Another process is repeating the request.');
+  const prepared = { merchantReference: attempt.merchantReference, requestKey: attempt.requestKey, body: attempt.requestBody };
+  const send = { gateway, prepared, orderId, attemptNumber, permittedAt, isFirst: false, anotherFollows: false };
+  await tools.calls.run(() => sendAndRecord(tools, send), REPEAT_HANDOVER_MS, () => nudgeWorkflow(tools, orderId));
+  return nothing('The same request was sent again, which the gateway cannot take for a second charge.');
+}
+
+function isCallOver({ capabilities }: Gateway, { lastSentAt }: AttemptRow): boolean {
+  return lastSentAt !== null && secondsBetween(lastSentAt, now()) > capabilities.callTimeoutSeconds;
+}
+
+function nothing(reason: string): Finding {
+  return { kind: 'nothing', reason };
+}

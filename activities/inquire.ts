@@ -1,0 +1,61 @@
+import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { secondsToNextInquiry } from '../domain/inquiry-schedule.ts';
+import { recordNews } from '../store/records.ts';
+import { type AttemptRow, type PurchaseRow, readPurchase } from '../store/standing.ts';
+import { type InquireCommand, type InquireResult, STILL_UNKNOWN } from '../workflows/contracts.ts';
+import { now, secondsBetween, secondsSinceScheduled } from './clock.ts';
+import { findOut, type Finding } from './find-out.ts';
+import { standingOf } from './standing.ts';
+import type { Tools } from './tools.ts';
+
+/**
+ * Finds out how a sent attempt ended. Looks at the row first, because an answer may have come meanwhile; then asks. While
+ * nothing is known it fails with a benign `StillUnknown` that says when to try again: Temporal keeps the count, the last
+ * failure and the next try in sight of the operator, and the history does not grow.
+ */
+export async function inquire(tools: Tools, command: InquireCommand): Promise<InquireResult> {
+  const before = await readPurchase(tools.database, command.orderId);
+  const changed = changeIn(before, command);
+  if (changed !== undefined) return changed;
+
+  const finding = await findOut(tools, before, command.expiresAt);
+  await writeDown(tools, before, finding);
+  const after = await readPurchase(tools.database, command.orderId);
+  const news = changeIn(after, command);
+  if (news !== undefined) return news;
+  if (finding.kind === 'needs_a_person') return { kind: 'schedule_over', standing: standingOf(after) };
+
+  const elapsed = command.secondsBefore + secondsSinceScheduled();
+  const wait = secondsToNextInquiry(command.scheduleSeconds, elapsed, finding.kind !== 'unavailable');
+  if (wait === undefined) return { kind: 'schedule_over', standing: standingOf(after) };
+  throw ApplicationFailure.create({
+    type: STILL_UNKNOWN,
+    message: `Inquiry ${activityInfo().attempt}: ${finding.reason} Next in ${Math.round(wait)} s.`,
+    nextRetryDelay: Math.ceil(wait * 1_000),
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+function changeIn(row: PurchaseRow, { attemptNumber, knownStatus }: InquireCommand): InquireResult | undefined {
+  const same = row.attemptNumber === attemptNumber && row.attempt !== null && row.attempt.status === knownStatus;
+  return same ? undefined : { kind: 'changed', standing: standingOf(row) };
+}
+
+async function writeDown(tools: Tools, row: PurchaseRow, finding: Finding): Promise<void> {
+  const { orderId, attemptNumber } = row;
+  const time = now();
+  if (finding.kind === 'news') {
+    await recordNews(tools.database, { orderId, attemptNumber, kind: 'inquiry', outcome: finding.outcome, now: time.toISOString() });
+    return;
+  }
+  if (row.attempt?.status === 'sent' && isOwnCallOver(tools, row, row.attempt, time)) {
+    const outcome = { kind: 'unknown', reason: `No answer to our own call. ${finding.reason}`, raw: '' } as const;
+    await recordNews(tools.database, { orderId, attemptNumber, kind: 'inquiry', outcome, now: time.toISOString() });
+  }
+}
+
+function isOwnCallOver(tools: Tools, row: PurchaseRow, { lastSentAt }: AttemptRow, time: Date): boolean {
+  const { callTimeoutSeconds } = tools.gateways.get(row.gateway).capabilities;
+  return lastSentAt !== null && secondsBetween(lastSentAt, time) > callTimeoutSeconds;
+}

@@ -1,0 +1,19 @@
+import type { Gateway } from '../domain/gateway.ts';
+import type { Database } from '../store/database.ts';
+import type { CallsInFlight } from './calls-in-flight.ts';
+
+/** What the activities work with, handed in once by the worker process; nothing here is reached by an import. */
+export interface Tools {
+  readonly database: Database;
+  readonly gateways: { get(name: string): Gateway };
+  readonly calls: CallsInFlight;
+  /** Tells the order's workflow that its row has changed. Best effort: an inquiry looks at the row first anyway. */
+  readonly nudge: (orderId: string) => Promise<void>;
+  readonly log: ActivityLog;
+}
+
+export interface ActivityLog {
+  info(details: object, message: string): void;
+  warn(details: object, message: string): void;
+  error(details: object, message: string): void;
+}

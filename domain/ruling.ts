@@ -1,0 +1,85 @@
+import { type AttemptStatus, isSettled, ORDER_STATUS_AFTER, type SettledAttemptStatus } from './attempt.ts';
+import { formatMoney, type Money, sameMoney } from './money.ts';
+import { canMove, type EvidencedOrderStatus, needsEvidence, type OrderStatus } from './order.ts';
+import type { GatewayOutcome } from './outcome.ts';
+
+/** What the row says at the moment when news about an attempt comes in. */
+export interface AttemptOnTrial {
+  readonly orderStatus: OrderStatus;
+  readonly orderAmount: Money;
+  readonly attemptStatus: AttemptStatus;
+  /** The gateway's number in the news already belongs to another attempt. */
+  readonly gatewayReferenceTaken: boolean;
+}
+
+/** What is written because of the news. */
+export type Ruling =
+  /** Nothing new: the row says it already, or knows better. */
+  | { readonly kind: 'nothing_new' }
+  | {
+      readonly kind: 'applied';
+      readonly attemptStatus: AttemptStatus;
+      readonly orderStatus: OrderStatus;
+      readonly provesAttemptStatus: SettledAttemptStatus | null;
+      readonly provesOrderStatus: EvidencedOrderStatus | null;
+    }
+  /** The news cannot be true together with the order. It is kept, never applied, and a person looks at it. */
+  | { readonly kind: 'doubted'; readonly attemptStatus: AttemptStatus; readonly orderStatus: OrderStatus; readonly reason: string };
+
+/**
+ * Decides what news about an attempt means for its order. First writer wins: a settled attempt never changes, and money
+ * that turns up afterwards is a matter for a person. An approval counts only for exactly the order's amount.
+ * @param anotherFollows a further attempt is made without the customer, so a request that never left does not fail the order
+ */
+export function ruleOn(attempt: AttemptOnTrial, outcome: GatewayOutcome, anotherFollows = false): Ruling {
+  if (isSettled(attempt.attemptStatus)) return ruleOnSettled(attempt, outcome);
+  const doubt = findDoubt(attempt, outcome);
+  if (doubt !== undefined) {
+    return { kind: 'doubted', attemptStatus: 'unknown', orderStatus: move(attempt.orderStatus, 'unknown'), reason: doubt };
+  }
+  if (isOlderNews(attempt.attemptStatus, outcome)) return { kind: 'nothing_new' };
+  const orderStatus = nextOrderStatus(attempt, outcome, anotherFollows);
+  return {
+    kind: 'applied',
+    attemptStatus: outcome.kind,
+    orderStatus,
+    provesAttemptStatus: isSettled(outcome.kind) ? outcome.kind : null,
+    provesOrderStatus: orderStatus !== attempt.orderStatus && needsEvidence(orderStatus) ? orderStatus : null,
+  };
+}
+
+function ruleOnSettled({ attemptStatus, orderStatus }: AttemptOnTrial, outcome: GatewayOutcome): Ruling {
+  const contradicts =
+    (outcome.kind === 'approved' && attemptStatus !== 'approved') ||
+    (outcome.kind === 'declined' && attemptStatus === 'approved');
+  if (!contradicts) return { kind: 'nothing_new' };
+  return {
+    kind: 'doubted',
+    attemptStatus,
+    orderStatus,
+    reason: `The gateway says ${outcome.kind} for an attempt that was settled as ${attemptStatus}.`,
+  };
+}
+
+function findDoubt({ orderAmount, gatewayReferenceTaken }: AttemptOnTrial, outcome: GatewayOutcome): string | undefined {
+  if (outcome.kind === 'approved' && !sameMoney(outcome.amount, orderAmount)) {
+    return `The gateway approved ${formatMoney(outcome.amount)}, the order is for ${formatMoney(orderAmount)}.`;
+  }
+  if (gatewayReferenceTaken) return 'The gateway answered with a gateway reference that belongs to another attempt.';
+  return undefined;
+}
+
+/** "We do not know" never replaces what is known: a pending payment stays pending when an inquiry is lost. */
+function isOlderNews(status: AttemptStatus, outcome: GatewayOutcome): boolean {
+  return outcome.kind === status || (outcome.kind === 'unknown' && status !== 'sent');
+}
+
+function nextOrderStatus({ orderStatus }: AttemptOnTrial, outcome: GatewayOutcome, anotherFollows: boolean): OrderStatus {
+  if (outcome.kind === 'not_processed' && anotherFollows) return orderStatus;
+  return move(orderStatus, ORDER_STATUS_AFTER[outcome.kind]);
+}
+
+/** An order that cannot go there stays: an unknown order stays unknown while its attempt is found to be pending. */
+function move(from: OrderStatus, to: OrderStatus): OrderStatus {
+  return canMove(from, to) ? to : from;
+}

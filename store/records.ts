@@ -1,0 +1,174 @@
+import type { AttemptStatus } from '../domain/attempt.ts';
+import type { Currency } from '../domain/currencies.ts';
+import type { EvidenceKind } from '../domain/evidence.ts';
+import { needsEvidence, type OrderStatus } from '../domain/order.ts';
+import { type Decline, type GatewayOutcome, RAW_LENGTH_MAX } from '../domain/outcome.ts';
+import { type AttemptOnTrial, ruleOn, type Ruling } from '../domain/ruling.ts';
+import { type Database, inTransaction, type Queryable } from './database.ts';
+import { insertEvidence } from './evidence.ts';
+import { notifyOrderChanged } from './order-changes.ts';
+import { insertOutboxEvent, type OutboxEventKind } from './outbox-events.ts';
+
+export interface News {
+  readonly orderId: string;
+  readonly attemptNumber: number;
+  readonly kind: EvidenceKind;
+  readonly outcome: GatewayOutcome;
+  /** ISO time. */
+  readonly now: string;
+  readonly anotherFollows?: boolean;
+  /** Only an order in this status takes the news; an operator may settle nothing but an unknown one. */
+  readonly onlyWhile?: OrderStatus;
+}
+
+export type Recorded = Ruling | { readonly kind: 'not_now'; readonly orderStatus: OrderStatus };
+
+/**
+ * Writes down what somebody said about an attempt: attempt, order, evidence, outbox event and notification in one
+ * transaction, or nothing. The order's row is locked first, so that of two answers that come at once the second sees what
+ * the first wrote; what it means is decided by domain/ruling.ts alone.
+ */
+export async function recordNews(database: Database, news: News): Promise<Recorded> {
+  return inTransaction(database, async (transaction) => {
+    const attempt = await lockAttempt(transaction, news);
+    if (news.onlyWhile !== undefined && attempt.orderStatus !== news.onlyWhile) {
+      return { kind: 'not_now', orderStatus: attempt.orderStatus };
+    }
+    const ruling = ruleOn(attempt, news.outcome, news.anotherFollows);
+    if (ruling.kind !== 'nothing_new') await write(transaction, news, attempt, ruling);
+    return ruling;
+  });
+}
+
+interface LockedRow {
+  readonly status: OrderStatus;
+  readonly amount_minor_units: number;
+  readonly currency: Currency;
+  readonly attempt_status: AttemptStatus;
+  readonly reference_taken: boolean;
+}
+
+async function lockAttempt(transaction: Queryable, { orderId, attemptNumber, outcome }: News): Promise<AttemptOnTrial> {
+  const { rows } = await transaction.query<LockedRow>(
+    `select orders.status, amount_minor_units, currency, payment_attempts.status as attempt_status,
+       exists (select from payment_attempts other
+               where other.gateway = orders.gateway and other.gateway_reference = $3
+                 and (other.order_id, other.attempt_number) <> ($1, $2)) as reference_taken
+     from orders join payment_attempts on order_id = id and attempt_number = $2
+     where id = $1
+     for update of orders`,
+    [orderId, attemptNumber, referenceIn(outcome)],
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error(`Order ${orderId} has no attempt ${attemptNumber}`);
+  return {
+    orderStatus: row.status,
+    orderAmount: { minorUnits: row.amount_minor_units, currency: row.currency },
+    attemptStatus: row.attempt_status,
+    gatewayReferenceTaken: row.reference_taken,
+  };
+}
+
+async function write(
+  transaction: Queryable,
+  news: News,
+  before: AttemptOnTrial,
+  ruling: Exclude<Ruling, { kind: 'nothing_new' }>,
+): Promise<void> {
+  const { orderId, attemptNumber, now } = news;
+  const proves = ruling.kind === 'applied' ? ruling : { provesOrderStatus: null, provesAttemptStatus: null };
+  const evidenceId = await insertEvidence(transaction, {
+    orderId,
+    attemptNumber,
+    kind: news.kind,
+    provesOrderStatus: proves.provesOrderStatus,
+    provesAttemptStatus: proves.provesAttemptStatus,
+    detail: describe(news.outcome),
+    now,
+  });
+  if (ruling.attemptStatus !== before.attemptStatus) {
+    await updateAttempt(transaction, news, ruling, proves.provesAttemptStatus === null ? null : evidenceId);
+  }
+  await updateOrder(transaction, news, before, ruling, evidenceId);
+  for (const kind of eventsFor(before, ruling)) {
+    await insertOutboxEvent(transaction, { orderId, attemptNumber, kind, now });
+  }
+  await notifyOrderChanged(transaction, orderId);
+}
+
+async function updateAttempt(
+  transaction: Queryable,
+  { orderId, attemptNumber, outcome, now }: News,
+  ruling: Exclude<Ruling, { kind: 'nothing_new' }>,
+  evidenceId: string | null,
+): Promise<void> {
+  const applied = ruling.kind === 'applied' ? outcome : undefined;
+  const decline = applied === undefined ? undefined : declineIn(applied);
+  const action = applied?.kind === 'requires_action' ? applied.action : undefined;
+  await transaction.query(
+    `update payment_attempts
+     set status = $3, evidence_id = $4, gateway_reference = coalesce(gateway_reference, $5),
+       decline_code = $6, decline_gateway_code = $7, decline_retriable = $8, action_kind = $9, action_url = $10, updated_at = $11
+     where order_id = $1 and attempt_number = $2`,
+    [
+      orderId,
+      attemptNumber,
+      ruling.attemptStatus,
+      evidenceId,
+      applied === undefined ? null : referenceIn(applied),
+      decline?.code ?? null,
+      decline?.gatewayCode ?? null,
+      decline?.retriable ?? null,
+      action?.kind ?? null,
+      action?.url ?? null,
+      now,
+    ],
+  );
+}
+
+async function updateOrder(
+  transaction: Queryable,
+  { orderId, now }: News,
+  before: AttemptOnTrial,
+  ruling: Exclude<Ruling, { kind: 'nothing_new' }>,
+  evidenceId: string,
+): Promise<void> {
+  const moves = ruling.orderStatus !== before.orderStatus;
+  const review = ruling.kind === 'doubted' ? ruling.reason : null;
+  const settles = moves && needsEvidence(ruling.orderStatus);
+  if (!moves && review === null) return;
+  await transaction.query(
+    `update orders
+     set status = $2,
+       evidence_id = case when $3 then $4 else evidence_id end,
+       needs_review = case when $3 then false else needs_review or $5::text is not null end,
+       review_reason = case when $3 then null else coalesce($5, review_reason) end,
+       updated_at = $6
+     where id = $1`,
+    [orderId, ruling.orderStatus, settles, evidenceId, review, now],
+  );
+}
+
+const EVENT_FOR: Readonly<Partial<Record<OrderStatus, OutboxEventKind>>> = { paid: 'order.paid', failed: 'order.failed' };
+
+function eventsFor(before: AttemptOnTrial, ruling: Exclude<Ruling, { kind: 'nothing_new' }>): OutboxEventKind[] {
+  if (ruling.kind === 'doubted') return ['order.needs_review'];
+  const event = ruling.orderStatus === before.orderStatus ? undefined : EVENT_FOR[ruling.orderStatus];
+  return event === undefined ? [] : [event];
+}
+
+function referenceIn(outcome: GatewayOutcome): string | null {
+  return 'gatewayReference' in outcome ? (outcome.gatewayReference ?? null) : null;
+}
+
+/** A request that provably never arrived is, to the customer, a refusal that may be tried again. */
+function declineIn(outcome: GatewayOutcome): Decline | undefined {
+  if (outcome.kind === 'declined') return outcome.decline;
+  if (outcome.kind === 'not_processed') return { code: outcome.declineCode, retriable: true };
+  return undefined;
+}
+
+function describe(outcome: GatewayOutcome): string {
+  const { raw, ...said } = outcome;
+  return JSON.stringify({ ...said, raw: raw.slice(0, RAW_LENGTH_MAX) }).slice(0, 2 * RAW_LENGTH_MAX);
+}
