@@ -20,7 +20,10 @@ export type ResolutionStep =
  * May the stored request be sent again without any chance of a second charge? A key protects only inside its window, and
  * the repeat itself takes time: a request that leaves just before the end may arrive after it.
  */
-export function mayRepeat({ capabilities, secondsSinceFirstSent }: Omit<UnknownAttempt, 'gatewayReferenceKnown'>): boolean {
+export function mayRepeat({
+  capabilities,
+  secondsSinceFirstSent,
+}: Omit<UnknownAttempt, 'gatewayReferenceKnown'>): boolean {
   const { repeat } = capabilities;
   if (repeat.by === 'reference') return true;
   if (repeat.by === 'nothing') return false;
@@ -34,7 +37,8 @@ export function mayRepeat({ capabilities, secondsSinceFirstSent }: Omit<UnknownA
 export function stepsAfterUnknown(attempt: UnknownAttempt): readonly [ResolutionStep, ...ResolutionStep[]] {
   const { capabilities, gatewayReferenceKnown } = attempt;
   const steps: ResolutionStep[] = [];
-  if (capabilities.inquiry.by.includes('gateway_reference') && gatewayReferenceKnown) steps.push('inquire_by_gateway_reference');
+  if (capabilities.inquiry.by.includes('gateway_reference') && gatewayReferenceKnown)
+    steps.push('inquire_by_gateway_reference');
   if (capabilities.inquiry.by.includes('merchant_reference')) steps.push('inquire_by_merchant_reference');
   if (repeatTellsTheOutcome(capabilities) && mayRepeat(attempt)) steps.push('replay_same_request');
   if (capabilities.webhooks !== 'none' || capabilities.statements) steps.push('wait_for_word');
@@ -51,7 +55,10 @@ function repeatTellsTheOutcome({ repeat }: GatewayCapabilities): boolean {
  * May "I do not know this reference" be believed? Only when our own call is over and the gateway's longest delivery time
  * has passed since then: a request can still be on its way when its sender has given up.
  */
-export function isAbsenceConclusive({ capabilities, secondsSinceLastSent }: {
+export function isAbsenceConclusive({
+  capabilities,
+  secondsSinceLastSent,
+}: {
   readonly capabilities: GatewayCapabilities;
   readonly secondsSinceLastSent: number;
 }): boolean {
@@ -65,6 +72,8 @@ export function isAbsenceConclusive({ capabilities, secondsSinceLastSent }: {
  * request that arrives after all cannot become a second charge. Elsewhere the attempt is closed, and it is the
  * customer who decides about another one.
  */
-export function afterProvenAbsence(attempt: Omit<UnknownAttempt, 'gatewayReferenceKnown'>): 'send_again' | 'close_attempt' {
+export function afterProvenAbsence(
+  attempt: Omit<UnknownAttempt, 'gatewayReferenceKnown'>,
+): 'send_again' | 'close_attempt' {
   return mayRepeat(attempt) ? 'send_again' : 'close_attempt';
 }

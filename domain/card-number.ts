@@ -36,7 +36,9 @@ function passesLuhn(digits: string): boolean {
 }
 
 function isCardNumber(digits: string): boolean {
-  return BRANDS.some(({ prefix, lengths }) => lengths.includes(digits.length) && prefix.test(digits)) && passesLuhn(digits);
+  return (
+    BRANDS.some(({ prefix, lengths }) => lengths.includes(digits.length) && prefix.test(digits)) && passesLuhn(digits)
+  );
 }
 
 /**

@@ -8,10 +8,19 @@ export const ERRORS = {
   body_too_large: { status: 413, title: 'The request body is larger than this route takes.' },
   field_invalid: { status: 400, title: 'A field of the request is missing or has a value that is not allowed.' },
   media_type_unsupported: { status: 415, title: 'The request body must be sent as application/json.' },
-  card_number_refused: { status: 400, title: 'A field holds what looks like a card number; card numbers are never accepted here.' },
-  amount_invalid: { status: 400, title: 'The amount must be a positive whole number of minor units up to 9007199254740991.' },
+  card_number_refused: {
+    status: 400,
+    title: 'A field holds what looks like a card number; card numbers are never accepted here.',
+  },
+  amount_invalid: {
+    status: 400,
+    title: 'The amount must be a positive whole number of minor units up to 9007199254740991.',
+  },
   currency_unknown: { status: 400, title: 'The currency must be a three-letter ISO 4217 code in use.' },
-  currency_unsupported: { status: 422, title: 'The gateway counts this currency in other units, and this amount does not fit them.' },
+  currency_unsupported: {
+    status: 422,
+    title: 'The gateway counts this currency in other units, and this amount does not fit them.',
+  },
   gateway_unknown: { status: 422, title: 'No gateway of this name is configured.' },
   credentials_missing: { status: 401, title: 'Send your API key as "Authorization: Bearer <key>".' },
   credentials_invalid: { status: 401, title: 'This API key is not known or was revoked.' },
@@ -26,7 +35,10 @@ export const ERRORS = {
   idempotency_key_invalid: { status: 400, title: 'The Idempotency-Key must be 1 to 255 printable ASCII characters.' },
   // Parts that are away.
   database_unavailable: { status: 503, title: 'The database cannot be reached; nothing was written. Try again.' },
-  temporal_unavailable: { status: 503, title: 'The workflow service cannot be reached; try again, no charge is made twice.' },
+  temporal_unavailable: {
+    status: 503,
+    title: 'The workflow service cannot be reached; try again, no charge is made twice.',
+  },
   internal: { status: 500, title: 'Something went wrong here. The request id helps to find it in the log.' },
   // What stops a process at its start.
   configuration_invalid: { status: null, title: 'The configuration has mistakes.' },

@@ -63,7 +63,12 @@ export interface RawWebhook {
 }
 
 export type WebhookReading =
-  | { readonly kind: 'genuine'; readonly eventId: string; readonly merchantReference: string | null; readonly outcome: GatewayOutcome | null }
+  | {
+      readonly kind: 'genuine';
+      readonly eventId: string;
+      readonly merchantReference: string | null;
+      readonly outcome: GatewayOutcome | null;
+    }
   | { readonly kind: 'rejected'; readonly reason: string };
 
 export interface StatementLine {
@@ -99,6 +104,13 @@ export interface Gateway {
   /** Verifies and reads in one step, without I/O, so that nobody can read an event without verifying it. */
   parseWebhook?(webhook: RawWebhook): WebhookReading;
 
-  fetchStatement?(businessDate: string, scope: CallScope): Promise<{ readonly kind: 'file'; readonly bytes: Uint8Array } | { readonly kind: 'not_ready' } | { readonly kind: 'no_data' }>;
+  fetchStatement?(
+    businessDate: string,
+    scope: CallScope,
+  ): Promise<
+    | { readonly kind: 'file'; readonly bytes: Uint8Array }
+    | { readonly kind: 'not_ready' }
+    | { readonly kind: 'no_data' }
+  >;
   readStatement?(bytes: Uint8Array): AsyncIterable<StatementLine>;
 }

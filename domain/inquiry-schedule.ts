@@ -6,7 +6,16 @@ const HOUR = 60 * MINUTE;
  * there within seconds; 180 s is the delayed check of the brief. After the last one the order goes to the review pool.
  */
 export const INQUIRY_SCHEDULE_SECONDS: readonly number[] = [
-  5, 15, MINUTE, 3 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 12 * HOUR, 24 * HOUR,
+  5,
+  15,
+  MINUTE,
+  3 * MINUTE,
+  10 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  3 * HOUR,
+  12 * HOUR,
+  24 * HOUR,
 ];
 
 /**

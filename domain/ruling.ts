@@ -24,7 +24,12 @@ export type Ruling =
       readonly provesOrderStatus: EvidencedOrderStatus | null;
     }
   /** The news cannot be true together with the order. It is kept, never applied, and a person looks at it. */
-  | { readonly kind: 'doubted'; readonly attemptStatus: AttemptStatus; readonly orderStatus: OrderStatus; readonly reason: string };
+  | {
+      readonly kind: 'doubted';
+      readonly attemptStatus: AttemptStatus;
+      readonly orderStatus: OrderStatus;
+      readonly reason: string;
+    };
 
 /**
  * Decides what news about an attempt means for its order. First writer wins: a settled attempt never changes, and money
@@ -35,7 +40,12 @@ export function ruleOn(attempt: AttemptOnTrial, outcome: GatewayOutcome, another
   if (isSettled(attempt.attemptStatus)) return ruleOnSettled(attempt, outcome);
   const doubt = findDoubt(attempt, outcome);
   if (doubt !== undefined) {
-    return { kind: 'doubted', attemptStatus: 'unknown', orderStatus: move(attempt.orderStatus, 'unknown'), reason: doubt };
+    return {
+      kind: 'doubted',
+      attemptStatus: 'unknown',
+      orderStatus: move(attempt.orderStatus, 'unknown'),
+      reason: doubt,
+    };
   }
   if (isOlderNews(attempt.attemptStatus, outcome)) return { kind: 'nothing_new' };
   const orderStatus = nextOrderStatus(attempt, outcome, anotherFollows);
@@ -61,7 +71,10 @@ function ruleOnSettled({ attemptStatus, orderStatus }: AttemptOnTrial, outcome: 
   };
 }
 
-function findDoubt({ orderAmount, gatewayReferenceTaken }: AttemptOnTrial, outcome: GatewayOutcome): string | undefined {
+function findDoubt(
+  { orderAmount, gatewayReferenceTaken }: AttemptOnTrial,
+  outcome: GatewayOutcome,
+): string | undefined {
   if (outcome.kind === 'approved' && !sameMoney(outcome.amount, orderAmount)) {
     return `The gateway approved ${formatMoney(outcome.amount)}, the order is for ${formatMoney(orderAmount)}.`;
   }
@@ -74,7 +87,11 @@ function isOlderNews(status: AttemptStatus, outcome: GatewayOutcome): boolean {
   return outcome.kind === status || (outcome.kind === 'unknown' && status !== 'sent');
 }
 
-function nextOrderStatus({ orderStatus }: AttemptOnTrial, outcome: GatewayOutcome, anotherFollows: boolean): OrderStatus {
+function nextOrderStatus(
+  { orderStatus }: AttemptOnTrial,
+  outcome: GatewayOutcome,
+  anotherFollows: boolean,
+): OrderStatus {
   if (outcome.kind === 'not_processed' && anotherFollows) return orderStatus;
   return move(orderStatus, ORDER_STATUS_AFTER[outcome.kind]);
 }

@@ -18,15 +18,26 @@ const environment = z.object({
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   PAYMENT_TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
-  PAYMENT_TOKEN_SECONDS: z.coerce.number().int().min(60).default(24 * 3600),
-  ORDER_EXPIRY_SECONDS: z.coerce.number().int().min(1).default(24 * 3600),
+  PAYMENT_TOKEN_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(60)
+    .default(24 * 3600),
+  ORDER_EXPIRY_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(24 * 3600),
   PAY_WAIT_SECONDS: z.coerce.number().min(0).max(60).default(25),
   HANDOVER_AFTER_MS: milliseconds.default(3_000),
   INQUIRY_SCHEDULE_SECONDS: z
     .string()
     .transform((text) => text.split(',').map(Number))
     .pipe(z.array(z.number().positive()).min(1))
-    .refine((offsets) => offsets.every((offset, index) => index === 0 || offset > (offsets[index - 1] ?? 0)), 'must rise')
+    .refine(
+      (offsets) => offsets.every((offset, index) => index === 0 || offset > (offsets[index - 1] ?? 0)),
+      'must rise',
+    )
     .default([...INQUIRY_SCHEDULE_SECONDS]),
   GATEWAYS: z
     .string()
