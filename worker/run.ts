@@ -1,0 +1,72 @@
+import type { Client } from '@temporalio/client';
+import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { type CallsInFlight, createCallsInFlight } from '../activities/calls-in-flight.ts';
+import { createActivities } from '../activities/create-activities.ts';
+import type { ActivityLog, Tools } from '../activities/tools.ts';
+import type { Database } from '../store/database.ts';
+import { purchaseWorkflowId, TASK_QUEUE } from '../workflows/ids.ts';
+import { ROW_CHANGED_SIGNAL } from '../workflows/messages.ts';
+
+export interface WorkerParts {
+  readonly connection: NativeConnection;
+  readonly namespace: string;
+  /** Tells workflows of answers that came late. */
+  readonly client: Client;
+  readonly database: Database;
+  readonly gateways: Tools['gateways'];
+  readonly log: ActivityLog;
+  readonly bundle: WorkflowBundleOption;
+  readonly taskQueue?: string;
+}
+
+export interface RunningWorker {
+  /** Resolves when the worker has stopped; rejects when it could not go on. */
+  readonly stopped: Promise<void>;
+  /** Takes no new work, ends what is running, and waits for the gateway calls that are on their way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Orders in flight at once. A workflow task is held while a charge waits for its gateway, at most for the hand-over time, so
+ * with fewer slots a slow gateway would keep orders of a healthy one waiting.
+ */
+const IN_FLIGHT_MAX = 600;
+/** Far above what is in flight: with a small cache, local activities stall for a task time-out each. */
+const CACHED_WORKFLOWS_MAX = 2_000;
+const SHUTDOWN_GRACE_MS = 10_000;
+
+/** Starts the process part that carries out orders. Registers every step under the names of workflows/contracts.ts. */
+export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
+  const { connection, namespace, database, gateways, log, client } = parts;
+  const calls = createCallsInFlight();
+  const nudge = (orderId: string): Promise<void> =>
+    client.workflow.getHandle(purchaseWorkflowId(orderId)).signal(ROW_CHANGED_SIGNAL);
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: parts.taskQueue ?? TASK_QUEUE,
+    workflowBundle: parts.bundle,
+    activities: createActivities({ database, gateways, calls, nudge, log }),
+    maxConcurrentWorkflowTaskExecutions: IN_FLIGHT_MAX,
+    maxConcurrentLocalActivityExecutions: IN_FLIGHT_MAX,
+    maxConcurrentActivityTaskExecutions: 100,
+    maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+  });
+  const stopped = runToEnd(worker, calls);
+  return {
+    stopped,
+    async stop() {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await stopped;
+    },
+  };
+}
+
+async function runToEnd(worker: Worker, calls: CallsInFlight): Promise<void> {
+  try {
+    await worker.run();
+  } finally {
+    await calls.drain();
+  }
+}

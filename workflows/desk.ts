@@ -1,0 +1,112 @@
+import {
+  allHandlersFinished,
+  condition,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  setHandler,
+} from '@temporalio/workflow';
+import { looksLikeCardNumber } from '../domain/card-number.ts';
+import type { Standing } from './contracts.ts';
+import {
+  type AttemptRequest,
+  type OperatorDecision,
+  PAY_SIGNAL,
+  type PurchaseInput,
+  type PurchaseState,
+  ROW_CHANGED_SIGNAL,
+  SETTLE_UPDATE,
+  STATE_QUERY,
+} from './messages.ts';
+import type { OperatorView } from './operator-view.ts';
+import { local } from './steps.ts';
+
+const paySignal = defineSignal<[AttemptRequest]>(PAY_SIGNAL);
+const rowChangedSignal = defineSignal(ROW_CHANGED_SIGNAL);
+const settleUpdate = defineUpdate<PurchaseState, [OperatorDecision]>(SETTLE_UPDATE);
+const stateQuery = defineQuery<PurchaseState>(STATE_QUERY);
+
+/** Longer than any wait here; a wait without any limit sends a time-skipping test server years ahead. */
+const WAIT_MS_MAX = 30 * 24 * 3_600_000;
+
+/** Where messages for one order come in: what the workflow knows, and what others have said since it last looked. */
+export interface Desk {
+  standing: Standing;
+  /** Somebody else (a late answer, a webhook, an operator) has written to the row. */
+  hasNews(): boolean;
+  takeNews(): boolean;
+  /** The customer's next wish to pay, or undefined once `until` has passed. Wishes for other attempts are stale. */
+  nextRequest(until: number): Promise<AttemptRequest | undefined>;
+  close(): Promise<void>;
+}
+
+/** Opens the desk before anything else happens, so that no message that came with the start is missed. */
+export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView): Desk {
+  const requests: AttemptRequest[] = [];
+  let news = false;
+  const desk: Desk = {
+    standing: {
+      orderStatus: 'processing',
+      attemptNumber: attempt.attemptNumber - 1,
+      attemptStatus: null,
+      needsReview: false,
+      provenBy: null,
+    },
+    hasNews: () => news,
+    takeNews: () => {
+      const there = news;
+      news = false;
+      return there;
+    },
+    async nextRequest(until) {
+      const wanted = (): AttemptRequest | undefined =>
+        requests.find(({ attemptNumber }) => attemptNumber === desk.standing.attemptNumber + 1);
+      const left = until - Date.now();
+      if (left > 0) await condition(() => wanted() !== undefined, Math.min(left, WAIT_MS_MAX));
+      const found = wanted();
+      requests.length = 0;
+      return found;
+    },
+    close: () => condition(allHandlersFinished),
+  };
+
+  const state = (): PurchaseState => ({
+    status: desk.standing.orderStatus,
+    attemptNumber: desk.standing.attemptNumber,
+    waitsFor: view.waitsFor(),
+    needsReview: desk.standing.needsReview,
+  });
+  setHandler(paySignal, (request) => void requests.push(request), { description: 'The customer tries again.' });
+  const noteNews = (): void => {
+    news = true;
+  };
+  setHandler(rowChangedSignal, noteNews, { description: 'The row of the order has changed: look at it.' });
+  setHandler(stateQuery, state, { description: 'What the order waits for.' });
+  setHandler(
+    settleUpdate,
+    async (decision: OperatorDecision): Promise<PurchaseState> => {
+      desk.standing = await local.settle({ orderId, decision });
+      noteNews();
+      return state();
+    },
+    {
+      validator: (decision: OperatorDecision): void => refuseBadDecision(decision, desk.standing),
+      description: 'Settle an unknown order: outcome (paid or failed), operator, reason.',
+    },
+  );
+  return desk;
+}
+
+/** Refused before anything is written to the history, so that a mistaken click leaves no trace and moves nothing. */
+function refuseBadDecision({ outcome, operator, reason }: OperatorDecision, { orderStatus }: Standing): void {
+  if (orderStatus !== 'unknown') {
+    throw new Error(`The order is ${orderStatus}. Only an unknown order can be settled by an operator.`);
+  }
+  if (!['paid', 'failed'].includes(outcome)) throw new Error('outcome must be "paid" or "failed".');
+  if (typeof operator !== 'string' || operator.trim().length === 0) throw new Error('operator must say who decides.');
+  if (typeof reason !== 'string' || reason.trim().length < 10) {
+    throw new Error('reason must say why, in at least ten characters.');
+  }
+  if (looksLikeCardNumber(operator) || looksLikeCardNumber(reason))
+    throw new Error('Card numbers are never accepted here.');
+}

@@ -1,0 +1,2 @@
+export { expireUnpaidOrders } from './expire-unpaid-orders.ts';
+export { purchase } from './purchase.ts';

@@ -1,0 +1,48 @@
+import { sleep, workflowInfo } from '@temporalio/workflow';
+import type { Standing } from './contracts.ts';
+import type { AttemptRequest, PurchaseInput } from './messages.ts';
+import type { OperatorView } from './operator-view.ts';
+import { local } from './steps.ts';
+
+/**
+ * How long to wait before each further attempt when a request could not leave: the gateway's port is closed, so nothing
+ * was sent and trying again is safe with any gateway. About four minutes in all; after that the customer is told, for
+ * nobody expects to be charged long after they went away.
+ */
+export const UNREACHABLE_RETRY_SECONDS: readonly number[] = [1, 2, 5, 10, 20, 30, 60, 120];
+
+/**
+ * Carries out one wish to pay: claim, charge, and further attempts only for as long as nothing left this machine. Returns
+ * how the order stands then, which may be "nobody knows".
+ */
+export async function makeAttempts(
+  input: PurchaseInput,
+  request: AttemptRequest,
+  view: OperatorView,
+): Promise<Standing> {
+  let attemptNumber = request.attemptNumber;
+  for (const wait of [...UNREACHABLE_RETRY_SECONDS, undefined]) {
+    const standing = await makeAttempt(input, { ...request, attemptNumber }, wait !== undefined);
+    if (standing.orderStatus !== 'processing' || standing.attemptStatus !== 'not_processed' || wait === undefined)
+      return standing;
+    view.show(standing, `The gateway cannot be reached; nothing was sent. Tries again in ${wait} s.`);
+    await sleep(wait * 1_000);
+    attemptNumber = standing.attemptNumber + 1;
+  }
+  throw new Error('unreachable: the last try returns');
+}
+
+async function makeAttempt(
+  input: PurchaseInput,
+  attempt: AttemptRequest,
+  anotherFollowsIfNotProcessed: boolean,
+): Promise<Standing> {
+  const { orderId, settings } = input;
+  const run = workflowInfo().firstExecutionRunId;
+  const claim = await local.claim({ orderId, attempt, run });
+  if (claim.kind !== 'claimed') return claim.standing;
+  const { attemptNumber } = attempt;
+  const { handoverAfterMs } = settings;
+  const charged = await local.charge({ orderId, attemptNumber, run, handoverAfterMs, anotherFollowsIfNotProcessed });
+  return charged.kind === 'recorded' ? charged.standing : local.look({ orderId });
+}

@@ -1,0 +1,91 @@
+import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
+import type { AttemptStatus } from '../domain/attempt.ts';
+import type { InquireResult, Standing } from './contracts.ts';
+import type { Desk } from './desk.ts';
+import type { PurchaseInput } from './messages.ts';
+import type { OperatorView } from './operator-view.ts';
+import { inquiries, local } from './steps.ts';
+
+type UnresolvedStatus = Exclude<AttemptStatus, 'approved' | 'declined' | 'not_processed'>;
+
+const WAITS_FOR: Readonly<Record<UnresolvedStatus, string>> = {
+  claimed: 'Waits for the first request to the gateway.',
+  sent: 'The request is out. Waits for its answer and asks the gateway.',
+  pending: 'The gateway is still working on the payment. Asks again.',
+  unknown: 'Nobody knows yet whether the money moved. Asks the gateway.',
+  requires_action: 'Waits for the customer to confirm at the gateway. Asks again.',
+};
+
+const REVIEW_REASON = 'The inquiry schedule is over and the outcome of the attempt is still not known.';
+const IN_REVIEW = 'A person has to find out what happened: use the update "settle". Asks the gateway once a day.';
+const DAY_SECONDS = 24 * 3_600;
+
+/** Whether the last attempt still waits for its outcome. */
+export function isUnresolved({ attemptStatus }: Standing): boolean {
+  return attemptStatus !== null && attemptStatus in WAITS_FOR;
+}
+
+/** Which offsets the inquiries follow, and since when they count. */
+interface Round {
+  readonly scheduleSeconds: readonly number[];
+  readonly began: number;
+}
+
+/**
+ * Finds out how a sent attempt ended, for as long as it takes: by the schedule for a day, then from the review pool, where
+ * the order stays locked against a new charge and is asked about once a day. Returns only when somebody knows.
+ */
+export async function resolve(input: PurchaseInput, desk: Desk, view: OperatorView): Promise<void> {
+  let round: Round = { scheduleSeconds: input.settings.inquiryScheduleSeconds, began: Date.now() };
+  while (isUnresolved(desk.standing)) {
+    const { attemptStatus, needsReview } = desk.standing;
+    view.show(desk.standing, needsReview ? IN_REVIEW : WAITS_FOR[attemptStatus as UnresolvedStatus]);
+    await waitForFirstInquiry(round, desk);
+    const result = await inquire(input, round, desk);
+    desk.standing = result.standing;
+    if (result.kind === 'changed' || !isUnresolved(desk.standing)) continue;
+    desk.standing = await local.putInReview({ orderId: input.orderId, reason: REVIEW_REASON });
+    round = { scheduleSeconds: [DAY_SECONDS], began: Date.now() };
+  }
+}
+
+async function waitForFirstInquiry({ scheduleSeconds, began }: Round, desk: Desk): Promise<void> {
+  const left = began + (scheduleSeconds[0] ?? DAY_SECONDS) * 1_000 - Date.now();
+  if (left > 0) await condition(() => desk.hasNews(), left);
+}
+
+/** One inquiry activity, which retries inside Temporal; ended early when somebody else has written to the row. */
+async function inquire(input: PurchaseInput, round: Round, desk: Desk): Promise<InquireResult> {
+  const look = async (): Promise<InquireResult> => ({
+    kind: 'changed',
+    standing: await local.look({ orderId: input.orderId }),
+  });
+  if (desk.takeNews()) return look();
+  const scope = new CancellationScope();
+  let ended = false;
+  const asked = scope
+    .run(() => startInquiry(input, round, desk.standing))
+    .catch((failure: unknown) => {
+      if (isCancellation(failure)) return undefined;
+      throw failure;
+    })
+    .finally(() => {
+      ended = true;
+    });
+  await condition(() => ended || desk.hasNews());
+  if (!ended) scope.cancel();
+  const result = await asked;
+  if (result !== undefined) return result;
+  desk.takeNews();
+  return look();
+}
+
+function startInquiry(
+  { orderId, expiresAt }: PurchaseInput,
+  { scheduleSeconds, began }: Round,
+  standing: Standing,
+): Promise<InquireResult> {
+  const { attemptNumber, attemptStatus: knownStatus } = standing;
+  const secondsBefore = (Date.now() - began) / 1_000;
+  return inquiries.inquire({ orderId, attemptNumber, scheduleSeconds, secondsBefore, knownStatus, expiresAt });
+}
