@@ -51,6 +51,8 @@ create table orders (
   currency text not null constraint orders_currency_is_iso_code check (currency ~ '^[A-Z]{3}$'),
   gateway text not null constraint orders_gateway_bounded check (length(gateway) between 1 and 64),
   description text constraint orders_description_bounded check (length(description) between 1 and 500),
+  -- Where a redirecting gateway sends the customer back to, unless the attempt names another place.
+  return_url text constraint orders_return_url_bounded check (length(return_url) between 1 and 2000),
   status text not null default 'created' constraint orders_status_known check (status in (
     'created', 'processing', 'requires_action', 'authorized', 'unknown', 'paid', 'failed', 'expired', 'cancelled', 'voided')),
   -- The number of the last attempt that was claimed; 0 before the first. The claim moves it from n-1 to n in the same

@@ -11,10 +11,12 @@ create table api_keys (
   revoked_at timestamptz
 );
 
--- What a caller was answered under an Idempotency-Key, so that a repeat gets the same answer. Scoped by API key and route:
--- two shops may use the same key. This is a convenience for callers; that an order is charged once does not rest on it.
+-- What a caller was answered under an Idempotency-Key, so that a repeat gets the same answer. This is a convenience for
+-- callers; that an order is charged once does not rest on it.
 create table idempotency_keys (
-  api_key_id uuid not null references api_keys (id),
+  -- Whose key it is: `api-key:{id}`, or `order:{id}` where a payment token is the only authority. Two callers may use the
+  -- same key, and neither ever sees the other's answer.
+  scope text not null constraint idempotency_keys_scope_bounded check (length(scope) between 1 and 100),
   route text not null,
   key text not null constraint idempotency_keys_key_bounded check (length(key) between 1 and 255),
   -- SHA-256 of method, path and canonical body: another body under the same key is a mistake of the caller's.
@@ -27,7 +29,7 @@ create table idempotency_keys (
   -- A request that died half-way frees its key after this; a finished one is replayed until then.
   expires_at timestamptz not null,
 
-  primary key (api_key_id, route, key),
+  primary key (scope, route, key),
   constraint idempotency_keys_answer_is_whole check ((response_status is null) = (response_body is null))
 );
 
