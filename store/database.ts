@@ -45,6 +45,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     query_timeout: statementTimeoutMs + SILENCE_TIMEOUT_MARGIN_MS,
     connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     types: COLUMN_TYPES,
   });
   // Without a listener an idle connection that the server closes would end the process.
