@@ -1,0 +1,131 @@
+import { CodedError } from '../domain/errors.ts';
+import type { Money } from '../domain/money.ts';
+import type { OrderStatus } from '../domain/order.ts';
+import type { CustomerAction, Decline } from '../domain/outcome.ts';
+import { constraintOf, type Queryable } from './database.ts';
+import { type AnswerRow, readAction, readDecline } from './payment-attempts.ts';
+
+/** An order as its row says it, with what its last attempt said to the customer. Times are ISO strings. */
+export interface Order {
+  readonly id: string;
+  readonly shopReference: string | null;
+  readonly amount: Money;
+  readonly gateway: string;
+  readonly description: string | null;
+  readonly returnUrl: string | null;
+  readonly status: OrderStatus;
+  /** 0 before the first attempt. */
+  readonly currentAttempt: number;
+  readonly needsReview: boolean;
+  readonly reviewReason: string | null;
+  readonly expiresAt: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Why the last attempt was refused; null when it was not, or when there was none. */
+  readonly decline: Decline | null;
+  /** What the customer has to do before the last attempt goes on. */
+  readonly action: CustomerAction | null;
+}
+
+export type NewOrder = Pick<
+  Order,
+  'id' | 'shopReference' | 'amount' | 'gateway' | 'description' | 'returnUrl' | 'expiresAt' | 'createdAt'
+>;
+
+interface OrderRow extends AnswerRow {
+  readonly id: string;
+  readonly shop_reference: string | null;
+  readonly amount_minor_units: number;
+  readonly currency: Money['currency'];
+  readonly gateway: string;
+  readonly description: string | null;
+  readonly return_url: string | null;
+  readonly status: OrderStatus;
+  readonly current_attempt: number;
+  readonly needs_review: boolean;
+  readonly review_reason: string | null;
+  readonly expires_at: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const SELECT_ORDER = `select orders.id, shop_reference, amount_minor_units, currency, orders.gateway, description,
+    orders.return_url, orders.status, current_attempt, needs_review, review_reason, expires_at, orders.created_at,
+    orders.updated_at, decline_code, decline_gateway_code, decline_retriable, action_kind, action_url
+  from orders
+  left join payment_attempts attempt on attempt.order_id = orders.id and attempt.attempt_number = current_attempt`;
+
+/** @throws CodedError `shop_reference_taken` when another order carries the shop's reference */
+export async function insertOrder(database: Queryable, order: NewOrder): Promise<void> {
+  try {
+    await database.query(
+      `insert into orders (id, shop_reference, amount_minor_units, currency, gateway, description, return_url,
+         expires_at, created_at, updated_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
+      [
+        order.id,
+        order.shopReference,
+        order.amount.minorUnits,
+        order.amount.currency,
+        order.gateway,
+        order.description,
+        order.returnUrl,
+        order.expiresAt,
+        order.createdAt,
+      ],
+    );
+  } catch (cause) {
+    if (constraintOf(cause) !== 'orders_shop_reference_unique') throw cause;
+    throw new CodedError(
+      'shop_reference_taken',
+      'Another order already carries this shop reference; read it with GET /v1/orders?shop_reference=….',
+      { field: 'shop_reference', cause },
+    );
+  }
+}
+
+export async function findOrder(database: Queryable, id: string): Promise<Order | undefined> {
+  const { rows } = await database.query<OrderRow>(`${SELECT_ORDER} where orders.id = $1`, [id]);
+  return rows[0] === undefined ? undefined : readOrder(rows[0]);
+}
+
+export interface OrderFilter {
+  readonly status: OrderStatus | null;
+  readonly shopReference: string | null;
+  /** Only orders made before the one with this id, which need not exist. */
+  readonly before: string | null;
+  readonly limit: number;
+}
+
+/** Newest first: ids are UUIDv7 and carry their time. */
+export async function listOrders(database: Queryable, filter: OrderFilter): Promise<Order[]> {
+  const { rows } = await database.query<OrderRow>(
+    `${SELECT_ORDER}
+     where ($1::text is null or orders.status = $1)
+       and ($2::text is null or shop_reference = $2)
+       and ($3::uuid is null or orders.id < $3)
+     order by orders.id desc limit $4`,
+    [filter.status, filter.shopReference, filter.before, filter.limit],
+  );
+  return rows.map(readOrder);
+}
+
+function readOrder(row: OrderRow): Order {
+  return {
+    id: row.id,
+    shopReference: row.shop_reference,
+    amount: { minorUnits: row.amount_minor_units, currency: row.currency },
+    gateway: row.gateway,
+    description: row.description,
+    returnUrl: row.return_url,
+    status: row.status,
+    currentAttempt: row.current_attempt,
+    needsReview: row.needs_review,
+    reviewReason: row.review_reason,
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    decline: readDecline(row),
+    action: readAction(row),
+  };
+}
