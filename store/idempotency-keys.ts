@@ -1,8 +1,9 @@
 import type { Queryable } from './queryable.ts';
 
-/** Whose key it is and for what: two shops, or two routes, may use the same one. */
+/** Whose key it is and for what: two callers, or two routes, may use the same one. */
 export interface IdempotencyScope {
-  readonly apiKeyId: string;
+  /** `api-key:{id}`, or `order:{id}` where a payment token is the only authority. */
+  readonly scope: string;
   /** Method and pattern of the route, such as `POST /v1/orders`. */
   readonly route: string;
   readonly key: string;
@@ -63,14 +64,14 @@ export async function beginIdempotentRequest(
 /** A second call waits here for the first one's row, and then finds it neither missing nor expired. */
 async function take(database: Queryable, request: IdempotentRequest): Promise<Row | undefined> {
   const { rows } = await database.query<Row>(
-    `insert into idempotency_keys as held (api_key_id, route, key, request_hash, created_at, expires_at)
+    `insert into idempotency_keys as held (scope, route, key, request_hash, created_at, expires_at)
      values ($1, $2, $3, $4, $5, $6)
-     on conflict (api_key_id, route, key) do update
+     on conflict (scope, route, key) do update
        set request_hash = excluded.request_hash, created_at = excluded.created_at, expires_at = excluded.expires_at,
          response_status = null, response_headers = null, response_body = null
        where held.expires_at <= excluded.created_at
      returning true as fresh, request_hash, response_status, response_headers, response_body, created_at, expires_at`,
-    [request.apiKeyId, request.route, request.key, request.requestHash, request.now, request.freedAt],
+    [request.scope, request.route, request.key, request.requestHash, request.now, request.freedAt],
   );
   return rows[0];
 }
@@ -78,8 +79,8 @@ async function take(database: Queryable, request: IdempotentRequest): Promise<Ro
 async function read(database: Queryable, scope: IdempotencyScope): Promise<Row | undefined> {
   const { rows } = await database.query<Row>(
     `select false as fresh, request_hash, response_status, response_headers, response_body, created_at, expires_at
-     from idempotency_keys where api_key_id = $1 and route = $2 and key = $3`,
-    [scope.apiKeyId, scope.route, scope.key],
+     from idempotency_keys where scope = $1 and route = $2 and key = $3`,
+    [scope.scope, scope.route, scope.key],
   );
   return rows[0];
 }
@@ -100,9 +101,9 @@ export async function finishIdempotentRequest(
   const { rowCount } = await database.query(
     `update idempotency_keys
      set response_status = $5, response_headers = $6, response_body = $7, expires_at = $8
-     where api_key_id = $1 and route = $2 and key = $3 and created_at = $4 and response_status is null`,
+     where scope = $1 and route = $2 and key = $3 and created_at = $4 and response_status is null`,
     [
-      finished.apiKeyId,
+      finished.scope,
       finished.route,
       finished.key,
       finished.startedAt,
@@ -118,20 +119,20 @@ export async function finishIdempotentRequest(
 /** Frees the key of a call that ended without an answer worth keeping, such as a 503: its repeat is a first call again. */
 export async function abandonIdempotentRequest(
   database: Queryable,
-  { apiKeyId, route, key, startedAt }: IdempotencyScope & { readonly startedAt: string },
+  { scope, route, key, startedAt }: IdempotencyScope & { readonly startedAt: string },
 ): Promise<void> {
   await database.query(
     `delete from idempotency_keys
-     where api_key_id = $1 and route = $2 and key = $3 and created_at = $4 and response_status is null`,
-    [apiKeyId, route, key, startedAt],
+     where scope = $1 and route = $2 and key = $3 and created_at = $4 and response_status is null`,
+    [scope, route, key, startedAt],
   );
 }
 
 /** Removes up to `limit` rows whose time is over. Returns how many, so that the caller knows whether to go on. */
 export async function purgeIdempotencyKeys(database: Queryable, now: string, limit: number): Promise<number> {
   const { rowCount } = await database.query(
-    `delete from idempotency_keys where (api_key_id, route, key) in (
-       select api_key_id, route, key from idempotency_keys where expires_at <= $1 order by expires_at limit $2
+    `delete from idempotency_keys where (scope, route, key) in (
+       select scope, route, key from idempotency_keys where expires_at <= $1 order by expires_at limit $2
        for update skip locked)`,
     [now, limit],
   );
