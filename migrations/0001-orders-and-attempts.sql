@@ -148,13 +148,15 @@ create table evidence (
   detail text not null constraint evidence_detail_bounded check (length(detail) <= 8000),
   recorded_at timestamptz not null,
 
-  foreign key (order_id, attempt_number) references payment_attempts (order_id, attempt_number),
+  constraint evidence_attempt_exists
+    foreign key (order_id, attempt_number) references payment_attempts (order_id, attempt_number),
   -- What was never sent can prove that no money moved, and nothing else.
   constraint evidence_never_sent_proves_no_payment check (
     kind <> 'never_sent'
     or (coalesce(proves_order_status, 'failed') in ('failed', 'expired', 'cancelled')
         and coalesce(proves_attempt_status, 'not_processed') = 'not_processed')),
-  constraint evidence_attempt_is_named check (proves_attempt_status is null or attempt_number is not null),
+  constraint evidence_attempt_is_named check (
+    attempt_number is not null or (proves_attempt_status is null and coalesce(proves_order_status, 'failed') <> 'paid')),
   -- Targets for the foreign keys below: a status can only point at a row that proves this very status of this very order.
   constraint evidence_for_order unique (order_id, proves_order_status, id),
   constraint evidence_for_attempt unique (order_id, attempt_number, proves_attempt_status, id)
@@ -176,55 +178,117 @@ create index orders_in_flight on orders (updated_at) where status in ('processin
 create index orders_by_status on orders (status, id desc);
 
 -- An order starts as created, moves only along the table, and keeps the amount, currency and gateway that it was made
--- with: an amount edited while an attempt lives would charge the old one.
+-- with: an amount edited while an attempt lives would charge the old one. Its evidence changes only together with its
+-- status, so the first word on how it ended stays; its attempts are counted up one by one.
 create function guard_order() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
-    if new.status <> 'created' then
-      raise exception 'order % starts as %, not as created', new.id, new.status using errcode = 'check_violation', constraint = 'orders_start_as_created';
+    if new.status <> 'created' or new.current_attempt <> 0 then
+      raise exception 'order % starts as % with % attempts, not as created with none', new.id, new.status, new.current_attempt
+        using errcode = 'check_violation', constraint = 'orders_start_as_created';
     end if;
     return new;
   end if;
   if new.status <> old.status and not exists (
     select from order_status_transitions where from_status = old.status and to_status = new.status) then
-    raise exception 'order % cannot go from % to %', new.id, old.status, new.status using errcode = 'check_violation', constraint = 'orders_transition_allowed';
+    raise exception 'order % cannot go from % to %', new.id, old.status, new.status
+      using errcode = 'check_violation', constraint = 'orders_transition_allowed';
   end if;
-  if (new.id, new.amount_minor_units, new.currency, new.gateway) is distinct from (old.id, old.amount_minor_units, old.currency, old.gateway) then
-    raise exception 'amount, currency and gateway of order % are fixed', new.id using errcode = 'check_violation', constraint = 'orders_amount_fixed';
+  if new.status = old.status and new.evidence_id is distinct from old.evidence_id then
+    raise exception 'the evidence for status % of order % is fixed', old.status, new.id
+      using errcode = 'check_violation', constraint = 'orders_evidence_fixed';
+  end if;
+  if (new.id, new.amount_minor_units, new.currency, new.gateway)
+     is distinct from (old.id, old.amount_minor_units, old.currency, old.gateway) then
+    raise exception 'amount, currency and gateway of order % are fixed', old.id
+      using errcode = 'check_violation', constraint = 'orders_amount_fixed';
+  end if;
+  if new.current_attempt not in (old.current_attempt, old.current_attempt + 1) then
+    raise exception 'order % counts its attempts one by one', new.id
+      using errcode = 'check_violation', constraint = 'orders_attempts_count_up';
   end if;
   return new;
 end $$;
 
 create trigger orders_guard before insert or update on orders for each row execute function guard_order();
 
--- The same for attempts; besides, what was sent and under which number can never be rewritten.
+-- The same for attempts. Besides, what was sent and under which numbers can never be rewritten, and what was sent can never
+-- be called "never sent": by the time of this check the row is locked, so a send at the same moment is not overlooked.
 create function guard_attempt() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
     if new.status <> 'claimed' then
-      raise exception 'attempt % of order % starts as %, not as claimed', new.attempt_number, new.order_id, new.status using errcode = 'check_violation', constraint = 'payment_attempts_start_as_claimed';
+      raise exception 'attempt % of order % starts as %, not as claimed', new.attempt_number, new.order_id, new.status
+        using errcode = 'check_violation', constraint = 'payment_attempts_start_as_claimed';
     end if;
     return new;
   end if;
   if new.status <> old.status and not exists (
     select from attempt_status_transitions where from_status = old.status and to_status = new.status) then
-    raise exception 'attempt % of order % cannot go from % to %', new.attempt_number, new.order_id, old.status, new.status using errcode = 'check_violation', constraint = 'payment_attempts_transition_allowed';
+    raise exception 'attempt % of order % cannot go from % to %', new.attempt_number, new.order_id, old.status, new.status
+      using errcode = 'check_violation', constraint = 'payment_attempts_transition_allowed';
   end if;
-  if old.sends > 0 and (new.request_key, new.request_body, new.sent_at) is distinct from (old.request_key, old.request_body, old.sent_at) then
-    raise exception 'what attempt % of order % sent is fixed', new.attempt_number, new.order_id using errcode = 'check_violation', constraint = 'payment_attempts_request_fixed';
+  if new.status = old.status and new.evidence_id is distinct from old.evidence_id then
+    raise exception 'the evidence for status % of attempt % of order % is fixed', old.status, new.attempt_number, new.order_id
+      using errcode = 'check_violation', constraint = 'payment_attempts_evidence_fixed';
   end if;
-  if new.merchant_reference <> old.merchant_reference or new.sends not in (old.sends, old.sends + 1) then
-    raise exception 'attempt % of order % counts its sends one by one under one reference', new.attempt_number, new.order_id using errcode = 'check_violation', constraint = 'payment_attempts_sends_count_up';
+  if new.sends > 0 and new.evidence_id is distinct from old.evidence_id and exists (
+    select from evidence where id = new.evidence_id and kind = 'never_sent') then
+    raise exception 'attempt % of order % was sent', new.attempt_number, new.order_id
+      using errcode = 'check_violation', constraint = 'evidence_never_sent_is_true';
+  end if;
+  if (new.order_id, new.attempt_number, new.gateway, new.merchant_reference)
+     is distinct from (old.order_id, old.attempt_number, old.gateway, old.merchant_reference)
+     or (old.gateway_reference is not null and new.gateway_reference is distinct from old.gateway_reference) then
+    raise exception 'the references of attempt % of order % are fixed', old.attempt_number, old.order_id
+      using errcode = 'check_violation', constraint = 'payment_attempts_references_fixed';
+  end if;
+  if old.sends > 0 and (new.request_key, new.request_body, new.sent_at, new.claimed_by_run)
+     is distinct from (old.request_key, old.request_body, old.sent_at, old.claimed_by_run) then
+    raise exception 'what attempt % of order % sent is fixed', new.attempt_number, new.order_id
+      using errcode = 'check_violation', constraint = 'payment_attempts_request_fixed';
+  end if;
+  if new.sends not in (old.sends, old.sends + 1) then
+    raise exception 'attempt % of order % counts its sends one by one', new.attempt_number, new.order_id
+      using errcode = 'check_violation', constraint = 'payment_attempts_sends_count_up';
   end if;
   return new;
 end $$;
 
 create trigger payment_attempts_guard before insert or update on payment_attempts for each row execute function guard_attempt();
 
--- Evidence is never edited and never removed, not even by us.
-create function refuse_change() returns trigger language plpgsql as $$
+-- "Never sent" is the one kind of evidence that our own rows can contradict, so they are asked.
+create function guard_evidence() returns trigger language plpgsql as $$
 begin
-  raise exception 'rows of % are never changed or removed', tg_table_name using errcode = 'check_violation', constraint = 'rows_are_append_only';
+  if exists (
+    select from payment_attempts
+    where order_id = new.order_id and sends > 0 and attempt_number = coalesce(new.attempt_number, attempt_number)) then
+    raise exception 'order % was sent to its gateway', new.order_id
+      using errcode = 'check_violation', constraint = 'evidence_never_sent_is_true';
+  end if;
+  return new;
 end $$;
 
-create trigger evidence_append_only before update or delete or truncate on evidence for each statement execute function refuse_change();
+create trigger evidence_guard before insert on evidence for each row when (new.kind = 'never_sent')
+  execute function guard_evidence();
+
+-- Evidence is never edited, and nothing of an order is ever removed, not even by us: a claimed attempt whose row is gone
+-- could be claimed and charged again.
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% of % is refused', lower(tg_op), tg_table_name
+    using errcode = 'check_violation', constraint = tg_name;
+end $$;
+
+create trigger evidence_append_only before update or delete or truncate on evidence
+  for each statement execute function refuse_change();
+create trigger orders_never_removed before delete or truncate on orders
+  for each statement execute function refuse_change();
+create trigger payment_attempts_never_removed before delete or truncate on payment_attempts
+  for each statement execute function refuse_change();
+
+comment on table order_status_transitions is 'The moves an order may make.';
+comment on table attempt_status_transitions is 'The moves a payment attempt may make.';
+comment on table orders is 'What a shop wants to be paid, once.';
+comment on table payment_attempts is 'One try to charge an order, and the payment token that was burnt for it.';
+comment on table evidence is 'Why we believe what orders and attempts say. Append-only.';

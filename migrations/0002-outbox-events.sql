@@ -18,3 +18,5 @@ create table outbox_events (
 -- An order is paid once in its life, so it is fulfilled once, whichever attempt the news is about.
 create unique index outbox_events_paid_once on outbox_events (order_id) where kind = 'order.paid';
 create index outbox_events_undelivered on outbox_events (created_at) where delivered_at is null;
+
+comment on table outbox_events is 'News for the world outside, written with the change and sent after the commit.';

@@ -34,3 +34,6 @@ create table idempotency_keys (
 );
 
 create index idempotency_keys_by_expiry on idempotency_keys (expires_at);
+
+comment on table api_keys is 'Who may call the API, by the SHA-256 of a key.';
+comment on table idempotency_keys is 'What a caller was answered under an Idempotency-Key.';

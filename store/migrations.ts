@@ -80,6 +80,7 @@ export async function migrate(
          sha256 text not null,
          applied_at timestamptz not null)`,
     );
+    await client.query(`comment on table schema_migrations is 'Which files of migrations/ were applied.'`);
     const before = await readApplied(client);
     compare(migrations, before);
     const applied: string[] = [];

@@ -1,0 +1,320 @@
+-- The present shape of the database on one page, made from its catalog. Do not edit: write a migration, then run
+-- `npm run schema:dump`. A test holds this page equal to what the migrations make, and checks that it can be run.
+
+-- Who may call the API, by the SHA-256 of a key.
+create table api_keys (
+  id uuid not null,
+  name text not null,
+  key_hash bytea not null,
+  role text not null,
+  created_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  constraint api_keys_hash_is_sha256 CHECK ((length(key_hash) = 32)),
+  constraint api_keys_hash_unique UNIQUE (key_hash),
+  constraint api_keys_name_bounded CHECK (((length(name) >= 1) AND (length(name) <= 100))),
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_role_known CHECK ((role = ANY (ARRAY['read'::text, 'write'::text, 'operate'::text])))
+);
+
+-- The moves a payment attempt may make.
+create table attempt_status_transitions (
+  from_status text not null,
+  to_status text not null,
+  constraint attempt_status_transitions_pkey PRIMARY KEY (from_status, to_status)
+);
+
+-- Why we believe what orders and attempts say. Append-only.
+create table evidence (
+  id uuid not null,
+  order_id uuid not null,
+  attempt_number integer,
+  kind text not null,
+  proves_order_status text,
+  proves_attempt_status text,
+  detail text not null,
+  recorded_at timestamp with time zone not null,
+  constraint evidence_attempt_is_named CHECK (((attempt_number IS NOT NULL) OR ((proves_attempt_status IS NULL) AND (COALESCE(proves_order_status, 'failed'::text) <> 'paid'::text)))),
+  constraint evidence_attempt_status_is_settled CHECK ((proves_attempt_status = ANY (ARRAY['approved'::text, 'declined'::text, 'not_processed'::text]))),
+  constraint evidence_detail_bounded CHECK ((length(detail) <= 8000)),
+  constraint evidence_for_attempt UNIQUE (order_id, attempt_number, proves_attempt_status, id),
+  constraint evidence_for_order UNIQUE (order_id, proves_order_status, id),
+  constraint evidence_kind_known CHECK ((kind = ANY (ARRAY['gateway_response'::text, 'webhook'::text, 'inquiry'::text, 'statement_line'::text, 'operator_decision'::text, 'never_sent'::text]))),
+  constraint evidence_never_sent_proves_no_payment CHECK (((kind <> 'never_sent'::text) OR ((COALESCE(proves_order_status, 'failed'::text) = ANY (ARRAY['failed'::text, 'expired'::text, 'cancelled'::text])) AND (COALESCE(proves_attempt_status, 'not_processed'::text) = 'not_processed'::text)))),
+  constraint evidence_order_status_is_final CHECK ((proves_order_status = ANY (ARRAY['paid'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'voided'::text]))),
+  constraint evidence_pkey PRIMARY KEY (id)
+);
+
+-- What a caller was answered under an Idempotency-Key.
+create table idempotency_keys (
+  scope text not null,
+  route text not null,
+  key text not null,
+  request_hash bytea not null,
+  response_status integer,
+  response_headers jsonb,
+  response_body text,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  constraint idempotency_keys_answer_is_whole CHECK (((response_status IS NULL) = (response_body IS NULL))),
+  constraint idempotency_keys_hash_is_sha256 CHECK ((length(request_hash) = 32)),
+  constraint idempotency_keys_key_bounded CHECK (((length(key) >= 1) AND (length(key) <= 255))),
+  constraint idempotency_keys_pkey PRIMARY KEY (scope, route, key),
+  constraint idempotency_keys_scope_bounded CHECK (((length(scope) >= 1) AND (length(scope) <= 100)))
+);
+
+-- The moves an order may make.
+create table order_status_transitions (
+  from_status text not null,
+  to_status text not null,
+  constraint order_status_transitions_pkey PRIMARY KEY (from_status, to_status)
+);
+
+-- What a shop wants to be paid, once.
+create table orders (
+  id uuid not null,
+  shop_reference text,
+  amount_minor_units bigint not null,
+  currency text not null,
+  gateway text not null,
+  description text,
+  return_url text,
+  status text not null default 'created'::text,
+  current_attempt integer not null default 0,
+  evidence_id uuid,
+  needs_review boolean not null default false,
+  review_reason text,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint orders_amount_positive_and_safe CHECK (((amount_minor_units >= 1) AND (amount_minor_units <= '9007199254740991'::bigint))),
+  constraint orders_currency_is_iso_code CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint orders_current_attempt_bounded CHECK (((current_attempt >= 0) AND (current_attempt <= 99))),
+  constraint orders_description_bounded CHECK (((length(description) >= 1) AND (length(description) <= 500))),
+  constraint orders_final_status_has_evidence CHECK (((status = ANY (ARRAY['paid'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'voided'::text])) = (evidence_id IS NOT NULL))),
+  constraint orders_gateway_bounded CHECK (((length(gateway) >= 1) AND (length(gateway) <= 64))),
+  constraint orders_pkey PRIMARY KEY (id),
+  constraint orders_return_url_bounded CHECK (((length(return_url) >= 1) AND (length(return_url) <= 2000))),
+  constraint orders_review_has_reason CHECK ((needs_review = (review_reason IS NOT NULL))),
+  constraint orders_review_reason_bounded CHECK (((length(review_reason) >= 1) AND (length(review_reason) <= 500))),
+  constraint orders_shop_reference_bounded CHECK (((length(shop_reference) >= 1) AND (length(shop_reference) <= 128))),
+  constraint orders_shop_reference_unique UNIQUE (shop_reference),
+  constraint orders_status_known CHECK ((status = ANY (ARRAY['created'::text, 'processing'::text, 'requires_action'::text, 'authorized'::text, 'unknown'::text, 'paid'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'voided'::text])))
+);
+
+-- News for the world outside, written with the change and sent after the commit.
+create table outbox_events (
+  id uuid not null,
+  order_id uuid not null,
+  attempt_number integer,
+  kind text not null,
+  payload jsonb not null,
+  created_at timestamp with time zone not null,
+  delivered_at timestamp with time zone,
+  constraint outbox_events_kind_known CHECK ((kind = ANY (ARRAY['order.paid'::text, 'order.failed'::text, 'order.expired'::text, 'order.needs_review'::text]))),
+  constraint outbox_events_once UNIQUE NULLS NOT DISTINCT (order_id, kind, attempt_number),
+  constraint outbox_events_pkey PRIMARY KEY (id)
+);
+
+-- One try to charge an order, and the payment token that was burnt for it.
+create table payment_attempts (
+  order_id uuid not null,
+  attempt_number integer not null,
+  merchant_reference text not null,
+  gateway text not null,
+  gateway_reference text,
+  status text not null default 'claimed'::text,
+  claimed_by_run text not null,
+  payment_method text not null,
+  return_url text,
+  request_key text,
+  request_body text,
+  sends integer not null default 0,
+  sent_at timestamp with time zone,
+  last_sent_at timestamp with time zone,
+  decline_code text,
+  decline_gateway_code text,
+  decline_retriable boolean,
+  action_kind text,
+  action_url text,
+  evidence_id uuid,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint payment_attempts_action_is_whole CHECK ((((status = 'requires_action'::text) = (action_url IS NOT NULL)) AND ((action_url IS NULL) = (action_kind IS NULL)))),
+  constraint payment_attempts_action_kind_known CHECK ((action_kind = ANY (ARRAY['redirect'::text, 'show_code'::text]))),
+  constraint payment_attempts_action_url_bounded CHECK (((length(action_url) >= 1) AND (length(action_url) <= 4000))),
+  constraint payment_attempts_answered_was_sent CHECK (((status = ANY (ARRAY['claimed'::text, 'not_processed'::text])) OR (sends > 0))),
+  constraint payment_attempts_claimed_is_unsent CHECK (((status <> 'claimed'::text) OR (sends = 0))),
+  constraint payment_attempts_declined_has_reason CHECK ((((status = ANY (ARRAY['declined'::text, 'not_processed'::text])) = (decline_code IS NOT NULL)) AND ((decline_code IS NULL) = (decline_retriable IS NULL)))),
+  constraint payment_attempts_gateway_reference_unique UNIQUE (gateway, gateway_reference),
+  constraint payment_attempts_merchant_reference_format CHECK ((merchant_reference ~ '^[0-9A-HJKMNP-TV-Z]{26}[0-9]{2}$'::text)),
+  constraint payment_attempts_merchant_reference_unique UNIQUE (merchant_reference),
+  constraint payment_attempts_number_bounded CHECK (((attempt_number >= 1) AND (attempt_number <= 99))),
+  constraint payment_attempts_payment_method_bounded CHECK (((length(payment_method) >= 1) AND (length(payment_method) <= 255))),
+  constraint payment_attempts_pkey PRIMARY KEY (order_id, attempt_number),
+  constraint payment_attempts_request_body_bounded CHECK ((length(request_body) <= 20000)),
+  constraint payment_attempts_request_key_unique UNIQUE (request_key),
+  constraint payment_attempts_return_url_bounded CHECK (((length(return_url) >= 1) AND (length(return_url) <= 2000))),
+  constraint payment_attempts_sends_bounded CHECK (((sends >= 0) AND (sends <= 1000))),
+  constraint payment_attempts_sent_is_recorded CHECK ((((sends = 0) = (sent_at IS NULL)) AND ((sends = 0) = (last_sent_at IS NULL)) AND ((sends = 0) OR ((request_key IS NOT NULL) AND (request_body IS NOT NULL))))),
+  constraint payment_attempts_settled_has_evidence CHECK (((status = ANY (ARRAY['approved'::text, 'declined'::text, 'not_processed'::text])) = (evidence_id IS NOT NULL))),
+  constraint payment_attempts_status_known CHECK ((status = ANY (ARRAY['claimed'::text, 'sent'::text, 'requires_action'::text, 'pending'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'not_processed'::text])))
+);
+
+-- Which files of migrations/ were applied.
+create table schema_migrations (
+  number integer not null,
+  name text not null,
+  sha256 text not null,
+  applied_at timestamp with time zone not null,
+  constraint schema_migrations_pkey PRIMARY KEY (number)
+);
+
+alter table evidence add constraint evidence_attempt_exists
+  FOREIGN KEY (order_id, attempt_number) REFERENCES payment_attempts(order_id, attempt_number);
+
+alter table evidence add constraint evidence_order_id_fkey
+  FOREIGN KEY (order_id) REFERENCES orders(id);
+
+alter table orders add constraint orders_evidence_proves_status
+  FOREIGN KEY (id, status, evidence_id) REFERENCES evidence(order_id, proves_order_status, id);
+
+alter table outbox_events add constraint outbox_events_order_id_fkey
+  FOREIGN KEY (order_id) REFERENCES orders(id);
+
+alter table payment_attempts add constraint payment_attempts_evidence_proves_status
+  FOREIGN KEY (order_id, attempt_number, status, evidence_id) REFERENCES evidence(order_id, attempt_number, proves_attempt_status, id);
+
+alter table payment_attempts add constraint payment_attempts_order_id_fkey
+  FOREIGN KEY (order_id) REFERENCES orders(id);
+
+CREATE INDEX evidence_by_order ON evidence USING btree (order_id, recorded_at);
+
+CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
+
+CREATE INDEX orders_by_status ON orders USING btree (status, id DESC);
+
+CREATE INDEX orders_in_flight ON orders USING btree (updated_at) WHERE (status = ANY (ARRAY['processing'::text, 'requires_action'::text, 'authorized'::text, 'unknown'::text]));
+
+CREATE INDEX orders_in_review ON orders USING btree (updated_at) WHERE needs_review;
+
+CREATE INDEX orders_unpaid_by_expiry ON orders USING btree (expires_at) WHERE (status = ANY (ARRAY['created'::text, 'failed'::text]));
+
+CREATE UNIQUE INDEX outbox_events_paid_once ON outbox_events USING btree (order_id) WHERE (kind = 'order.paid'::text);
+
+CREATE INDEX outbox_events_undelivered ON outbox_events USING btree (created_at) WHERE (delivered_at IS NULL);
+
+CREATE UNIQUE INDEX payment_attempts_one_approved ON payment_attempts USING btree (order_id) WHERE (status = 'approved'::text);
+
+CREATE UNIQUE INDEX payment_attempts_one_live ON payment_attempts USING btree (order_id) WHERE (status <> ALL (ARRAY['approved'::text, 'declined'::text, 'not_processed'::text]));
+
+CREATE OR REPLACE FUNCTION guard_attempt()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    if new.status <> 'claimed' then
+      raise exception 'attempt % of order % starts as %, not as claimed', new.attempt_number, new.order_id, new.status
+        using errcode = 'check_violation', constraint = 'payment_attempts_start_as_claimed';
+    end if;
+    return new;
+  end if;
+  if new.status <> old.status and not exists (
+    select from attempt_status_transitions where from_status = old.status and to_status = new.status) then
+    raise exception 'attempt % of order % cannot go from % to %', new.attempt_number, new.order_id, old.status, new.status
+      using errcode = 'check_violation', constraint = 'payment_attempts_transition_allowed';
+  end if;
+  if new.status = old.status and new.evidence_id is distinct from old.evidence_id then
+    raise exception 'the evidence for status % of attempt % of order % is fixed', old.status, new.attempt_number, new.order_id
+      using errcode = 'check_violation', constraint = 'payment_attempts_evidence_fixed';
+  end if;
+  if new.sends > 0 and new.evidence_id is distinct from old.evidence_id and exists (
+    select from evidence where id = new.evidence_id and kind = 'never_sent') then
+    raise exception 'attempt % of order % was sent', new.attempt_number, new.order_id
+      using errcode = 'check_violation', constraint = 'evidence_never_sent_is_true';
+  end if;
+  if (new.order_id, new.attempt_number, new.gateway, new.merchant_reference)
+     is distinct from (old.order_id, old.attempt_number, old.gateway, old.merchant_reference)
+     or (old.gateway_reference is not null and new.gateway_reference is distinct from old.gateway_reference) then
+    raise exception 'the references of attempt % of order % are fixed', old.attempt_number, old.order_id
+      using errcode = 'check_violation', constraint = 'payment_attempts_references_fixed';
+  end if;
+  if old.sends > 0 and (new.request_key, new.request_body, new.sent_at, new.claimed_by_run)
+     is distinct from (old.request_key, old.request_body, old.sent_at, old.claimed_by_run) then
+    raise exception 'what attempt % of order % sent is fixed', new.attempt_number, new.order_id
+      using errcode = 'check_violation', constraint = 'payment_attempts_request_fixed';
+  end if;
+  if new.sends not in (old.sends, old.sends + 1) then
+    raise exception 'attempt % of order % counts its sends one by one', new.attempt_number, new.order_id
+      using errcode = 'check_violation', constraint = 'payment_attempts_sends_count_up';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION guard_evidence()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from payment_attempts
+    where order_id = new.order_id and sends > 0 and attempt_number = coalesce(new.attempt_number, attempt_number)) then
+    raise exception 'order % was sent to its gateway', new.order_id
+      using errcode = 'check_violation', constraint = 'evidence_never_sent_is_true';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION guard_order()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    if new.status <> 'created' or new.current_attempt <> 0 then
+      raise exception 'order % starts as % with % attempts, not as created with none', new.id, new.status, new.current_attempt
+        using errcode = 'check_violation', constraint = 'orders_start_as_created';
+    end if;
+    return new;
+  end if;
+  if new.status <> old.status and not exists (
+    select from order_status_transitions where from_status = old.status and to_status = new.status) then
+    raise exception 'order % cannot go from % to %', new.id, old.status, new.status
+      using errcode = 'check_violation', constraint = 'orders_transition_allowed';
+  end if;
+  if new.status = old.status and new.evidence_id is distinct from old.evidence_id then
+    raise exception 'the evidence for status % of order % is fixed', old.status, new.id
+      using errcode = 'check_violation', constraint = 'orders_evidence_fixed';
+  end if;
+  if (new.id, new.amount_minor_units, new.currency, new.gateway)
+     is distinct from (old.id, old.amount_minor_units, old.currency, old.gateway) then
+    raise exception 'amount, currency and gateway of order % are fixed', old.id
+      using errcode = 'check_violation', constraint = 'orders_amount_fixed';
+  end if;
+  if new.current_attempt not in (old.current_attempt, old.current_attempt + 1) then
+    raise exception 'order % counts its attempts one by one', new.id
+      using errcode = 'check_violation', constraint = 'orders_attempts_count_up';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% of % is refused', lower(tg_op), tg_table_name
+    using errcode = 'check_violation', constraint = tg_name;
+end $function$;
+
+CREATE TRIGGER evidence_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON evidence FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER evidence_guard BEFORE INSERT ON evidence FOR EACH ROW WHEN ((new.kind = 'never_sent'::text)) EXECUTE FUNCTION guard_evidence();
+
+CREATE TRIGGER orders_guard BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION guard_order();
+
+CREATE TRIGGER orders_never_removed BEFORE DELETE OR TRUNCATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER payment_attempts_guard BEFORE INSERT OR UPDATE ON payment_attempts FOR EACH ROW EXECUTE FUNCTION guard_attempt();
+
+CREATE TRIGGER payment_attempts_never_removed BEFORE DELETE OR TRUNCATE ON payment_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
