@@ -1,0 +1,98 @@
+import type { Entry, WireMoney } from './entries.ts';
+
+export type ChargeStatus = 'approved' | 'declined' | 'pending' | 'requires_action';
+
+/** One charge as the gateway knows it now, put together from the ledger's rows. */
+export interface Charge {
+  readonly id: string;
+  readonly account: string;
+  readonly reference: string;
+  readonly amount: WireMoney;
+  readonly status: ChargeStatus;
+  readonly declineCode: string | null;
+  readonly createdAt: string;
+  readonly settlesAt: string | null;
+  readonly settlesAs: 'approved' | 'declined' | null;
+  readonly returnUrl: string | null;
+}
+
+export interface KeyUse {
+  readonly chargeId: string;
+  readonly fingerprint: string;
+  readonly usedAt: string;
+}
+
+/**
+ * What the gateway remembers. All of it is made from the ledger, row by row, so that idempotency keys and unique
+ * references outlive `kill -9` exactly as the money does.
+ */
+export interface Books {
+  apply(entry: Entry): void;
+  charge(id: string): Charge | undefined;
+  /** Every charge under a reference, oldest first; more than one where references are not kept unique. */
+  chargesOf(account: string, reference: string): readonly Charge[];
+  /** The latest charge made with this key. */
+  keyUse(account: string, key: string): KeyUse | undefined;
+  /** Charges that wait for a time; asked for once, after a start. */
+  waitingForTime(): readonly Charge[];
+  entries(): readonly Entry[];
+}
+
+export function createBooks(recovered: readonly Entry[]): Books {
+  const entries: Entry[] = [];
+  const charges = new Map<string, Charge>();
+  const idsByReference = new Map<string, string[]>();
+  const keys = new Map<string, KeyUse>();
+
+  const open = (entry: Entry, id: string): void => {
+    const owner = pair(entry.account, entry.reference);
+    idsByReference.set(owner, [...(idsByReference.get(owner) ?? []), id]);
+    const { request } = entry;
+    if (request === null || request.idempotency_key === null) return;
+    keys.set(pair(entry.account, request.idempotency_key), { chargeId: id, fingerprint: request.fingerprint, usedAt: entry.at });
+  };
+
+  const apply = (entry: Entry): void => {
+    entries.push(entry);
+    const id = entry.gateway_reference;
+    if (id === null || entry.kind === 'request_repeated') return;
+    const before = charges.get(id);
+    if (before === undefined) open(entry, id);
+    charges.set(id, chargeAfter(entry, id, before));
+  };
+
+  for (const entry of recovered) apply(entry);
+  return {
+    apply,
+    charge: (id) => charges.get(id),
+    chargesOf: (account, reference) =>
+      (idsByReference.get(pair(account, reference)) ?? []).flatMap((id) => charges.get(id) ?? []),
+    keyUse: (account, key) => keys.get(pair(account, key)),
+    waitingForTime: () => [...charges.values()].filter(({ status }) => status === 'pending'),
+    entries: () => entries,
+  };
+}
+
+/** A line end can stand in neither part, so two different pairs never make one text. */
+function pair(account: string, word: string): string {
+  return `${account}\n${word}`;
+}
+
+type ChargeEntry = Exclude<Entry, { kind: 'request_repeated' }>;
+
+const SETTLED: Readonly<Record<'money_moved' | 'charge_declined', ChargeStatus>> = {
+  money_moved: 'approved',
+  charge_declined: 'declined',
+};
+
+function chargeAfter(entry: ChargeEntry, id: string, before: Charge | undefined): Charge {
+  const born = { id, account: entry.account, reference: entry.reference, amount: entry.amount, createdAt: entry.at };
+  const returnUrl = before?.returnUrl ?? entry.request?.return_url ?? null;
+  if (entry.kind === 'charge_opened') {
+    const status = entry.settles_at === null ? 'requires_action' : 'pending';
+    return { ...born, status, declineCode: entry.code, settlesAt: entry.settles_at, settlesAs: entry.settles_as, returnUrl };
+  }
+  const declineCode = entry.kind === 'charge_declined' ? entry.code : null;
+  const end = { status: SETTLED[entry.kind], declineCode, settlesAt: null, settlesAs: null, returnUrl };
+  return before === undefined ? { ...born, ...end } : { ...before, ...end };
+}

@@ -1,0 +1,69 @@
+import { type Books, type Charge, createBooks } from './books.ts';
+import type { Entry, NewEntry } from './entries.ts';
+import { createFaultBook, type FaultBook } from './faults.ts';
+import { type LedgerFile, openLedgerFile } from './ledger-file.ts';
+import { createLedgerView, type LedgerView } from './ledger-view.ts';
+import { createSwitchBoard, type SwitchBoard } from './switches.ts';
+
+/** The gateway behind its HTTP face: what it remembers, what it can do, and what is to go wrong. */
+export interface Simulator {
+  readonly books: Books;
+  readonly view: LedgerView;
+  readonly ledger: LedgerFile;
+  readonly switchBoard: SwitchBoard;
+  readonly faultBook: FaultBook;
+  /** References whose token has already had its effect on the way; see charge-route.ts. */
+  readonly disturbed: Set<string>;
+}
+
+/** Opens the ledger, remembers everything in it, and goes on waiting for the charges that were pending. */
+export async function openSimulator(ledgerPath: string): Promise<Simulator> {
+  const { file, entries } = await openLedgerFile(ledgerPath);
+  const simulator: Simulator = {
+    books: createBooks(entries),
+    view: createLedgerView(entries),
+    ledger: file,
+    switchBoard: createSwitchBoard(),
+    faultBook: createFaultBook(),
+    disturbed: new Set(),
+  };
+  for (const charge of simulator.books.waitingForTime()) settleInTime(simulator, charge);
+  return simulator;
+}
+
+/**
+ * Writes one row. The books know it at once, so that a second request in the same instant meets the first one's charge;
+ * nobody is told of it before `durable`.
+ */
+export function record(simulator: Simulator, row: NewEntry): { readonly entry: Entry; readonly durable: Promise<void> } {
+  const appended = simulator.ledger.append(row);
+  simulator.books.apply(appended.entry);
+  simulator.view.apply(appended.entry);
+  return appended;
+}
+
+/** Moves the money of an open charge, or declines it; undefined when it is not open any more. */
+export function settle(simulator: Simulator, id: string, settlesAs: 'approved' | 'declined'): Promise<void> | undefined {
+  const charge = simulator.books.charge(id);
+  if (charge === undefined || charge.status === 'approved' || charge.status === 'declined') return undefined;
+  const { account, reference, amount } = charge;
+  const row = { account, reference, gateway_reference: id, amount, request: null };
+  const settled: NewEntry =
+    settlesAs === 'approved'
+      ? { kind: 'money_moved', ...row }
+      : { kind: 'charge_declined', code: charge.declineCode ?? 'card_declined', ...row };
+  return record(simulator, settled).durable;
+}
+
+/** Settles a pending charge when its time has come, whether or not this process made it. */
+export function settleInTime(simulator: Simulator, { id, settlesAt, settlesAs }: Charge): void {
+  if (settlesAt === null || settlesAs === null) return;
+  later(Date.parse(settlesAt) - Date.now(), async () => {
+    await settle(simulator, id, settlesAs);
+  });
+}
+
+/** Does something after a while, without keeping the process alive for it. A failure ends the process: see main.ts. */
+export function later(milliseconds: number, act: () => Promise<void>): void {
+  setTimeout(() => void act(), Math.max(0, milliseconds)).unref();
+}

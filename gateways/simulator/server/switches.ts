@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+/**
+ * What an account's gateway can do, as switched by the control face. The defaults are those of a good gateway: it honours
+ * keys for ever and answers inquiries at once, but does not keep references unique.
+ */
+export const switches = z.strictObject({
+  idempotency_key: z
+    .discriminatedUnion('mode', [
+      z.strictObject({ mode: z.literal('honoured') }),
+      z.strictObject({ mode: z.literal('ignored') }),
+      /** The key is honoured for so long after its first use; later the same key is a new charge. */
+      z.strictObject({ mode: z.literal('forgotten'), after_seconds: z.number().min(0) }),
+    ])
+    .default({ mode: 'honoured' }),
+  unique_reference: z.enum(['refused', 'ignored', 'returns_original']).default('ignored'),
+  inquiry: z
+    .discriminatedUnion('mode', [
+      z.strictObject({ mode: z.literal('there') }),
+      /** A charge is found only so long after it was made. */
+      z.strictObject({ mode: z.literal('lagging'), seconds: z.number().min(0) }),
+      /** The gateway has no such route. */
+      z.strictObject({ mode: z.literal('absent') }),
+      /** The gateway knows nothing of anything. */
+      z.strictObject({ mode: z.literal('not_found_for_all') }),
+    ])
+    .default({ mode: 'there' }),
+});
+
+export type Switches = z.infer<typeof switches>;
+
+/** Switches stand in memory: a restarted simulator is a good gateway again, while its books are what they were. */
+export interface SwitchBoard {
+  get(account: string): Switches;
+  put(account: string, value: Switches): void;
+}
+
+export function createSwitchBoard(): SwitchBoard {
+  const byAccount = new Map<string, Switches>();
+  const defaults = switches.parse({});
+  return {
+    get: (account) => byAccount.get(account) ?? defaults,
+    put: (account, value) => byAccount.set(account, value),
+  };
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { GatewayCapabilities } from '../../domain/capabilities.ts';
+import { CURRENCY_DECIMALS, type Currency } from '../../domain/currencies.ts';
+import { CodedError } from '../../domain/errors.ts';
+
+const seconds = z.number().positive();
+
+/**
+ * What is declared of the account. It has to say what the simulator's switches say (docs/gateways/simulator.md): as with a
+ * real gateway, a capability that is declared and not there is a double charge waiting to happen.
+ */
+const capabilities = z.strictObject({
+  repeat: z
+    .discriminatedUnion('by', [
+      z.strictObject({ by: z.literal('key'), window_seconds: seconds.default(24 * 3_600) }),
+      z.strictObject({ by: z.literal('reference'), then: z.enum(['refused', 'returns_original']).default('refused') }),
+      z.strictObject({ by: z.literal('nothing') }),
+    ])
+    .default({ by: 'key', window_seconds: 24 * 3_600 }),
+  inquire_by: z.array(z.enum(['merchant_reference', 'gateway_reference'])).default(['merchant_reference']),
+  /** The longest that a request may be on its way after its sender gave up; null: absence proves nothing. */
+  absent_conclusive_after_seconds: z.number().min(0).nullable().default(60),
+  call_timeout_seconds: seconds.max(300).default(30),
+  /** Currencies that this account counts in other decimals than ISO 4217, such as {"HUF": 0}. */
+  currency_decimals: z.partialRecord(z.enum(Object.keys(CURRENCY_DECIMALS) as [Currency, ...Currency[]]), z.number().int().min(0).max(4)).default({}),
+});
+
+const settings = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  /** The account's name at the gateway, where it differs from ours. */
+  account: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/).optional(),
+  /** The environment variable that holds the key. The simulator takes any key, so it may be unset. */
+  api_key_env: z.string().default('SIMULATOR_API_KEY'),
+  capabilities: capabilities.prefault({}),
+});
+
+export interface SimulatorSettings {
+  /** Everything before `/v1/…`. */
+  readonly baseUrl: string;
+  readonly apiKeyVariable: string;
+  readonly capabilities: GatewayCapabilities;
+}
+
+/** Reads the `settings` of a configured account. @throws CodedError `configuration_invalid`, naming the account and each mistake */
+export function readSimulatorSettings(accountName: string, value: unknown): SimulatorSettings {
+  const parsed = settings.safeParse(value);
+  if (!parsed.success) {
+    const mistakes = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+    throw new CodedError('configuration_invalid', `The settings of gateway ${accountName} have mistakes: ${mistakes}.`);
+  }
+  const { url, account, api_key_env: apiKeyVariable, capabilities: declared } = parsed.data;
+  return {
+    baseUrl: `${url.replace(/\/+$/, '')}/${account ?? accountName}`,
+    apiKeyVariable,
+    capabilities: capabilitiesOf(declared),
+  };
+}
+
+function capabilitiesOf(declared: z.infer<typeof capabilities>): GatewayCapabilities {
+  const { repeat } = declared;
+  return {
+    repeat: repeat.by === 'key' ? { by: 'key', windowSeconds: repeat.window_seconds } : repeat,
+    inquiry: { by: declared.inquire_by, absentConclusiveAfterSeconds: declared.absent_conclusive_after_seconds },
+    savesGatewayReferenceFirst: false,
+    webhooks: 'none',
+    statements: false,
+    canCloseReference: false,
+    refund: null,
+    callTimeoutSeconds: declared.call_timeout_seconds,
+    reference: { lengthMax: 40, pattern: '^[0-9A-Za-z]{1,40}$' },
+    currencyDecimals: declared.currency_decimals,
+    timeZone: 'UTC',
+  };
+}
