@@ -45,10 +45,13 @@ export type GatewayOutcome =
   | (GatewayWord & { readonly kind: 'declined'; readonly decline: Decline })
   | (GatewayWord & { readonly kind: 'requires_action'; readonly action: CustomerAction })
   | (GatewayWord & { readonly kind: 'pending' })
-  /** It is certain that nothing was sent or accepted: the connection was refused, or the gateway's limiter turned it away. */
+  /**
+   * It is certain that this request moved nothing: the connection was refused, the gateway's limiter turned it away, or the
+   * gateway found it malformed (`refused_by_gateway`). It speaks of one request: for a repeat it says nothing about the first.
+   */
   | {
       readonly kind: 'not_processed';
-      readonly declineCode: 'gateway_unreachable' | 'never_arrived';
+      readonly declineCode: 'gateway_unreachable' | 'never_arrived' | 'refused_by_gateway';
       readonly reason: string;
       readonly raw: string;
     }
