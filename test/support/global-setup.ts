@@ -43,7 +43,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 async function start(): Promise<SharedServer> {
   const given = process.env.TEST_DATABASE_URL;
-  const server = given === undefined ? await startTestServer() : { url: given, stop: () => undefined };
+  const server = given === undefined ? await startTestServer() : { url: given, stop: () => Promise.resolve() };
   const prefix = `paidonce_test_${Math.floor(Date.now() / 1000)}_${process.pid}_`;
   const template = `${prefix}template`;
   const admin = createDatabase({ url: server.url, poolSize: 1, applicationName: 'paidonce-test-setup' });
@@ -55,7 +55,7 @@ async function start(): Promise<SharedServer> {
     await admin.query(`alter database ${template} allow_connections false`);
   } catch (error) {
     await admin.close();
-    server.stop();
+    await server.stop();
     throw error;
   }
   return {
@@ -66,7 +66,7 @@ async function start(): Promise<SharedServer> {
         if (given !== undefined) await admin.query(`drop database ${template}`);
       } finally {
         await admin.close();
-        server.stop();
+        await server.stop();
       }
     },
   };
