@@ -27,36 +27,27 @@ export function isApiKeyFormat(key: string): boolean {
  */
 export async function createApiKey(
   database: Queryable,
-  {
-    role,
-    name,
-    now = new Date().toISOString(),
-  }: { readonly role: ApiKeyRole; readonly name: string; readonly now?: string },
+  { role, name }: { readonly role: ApiKeyRole; readonly name: string },
 ): Promise<{ readonly id: string; readonly key: string }> {
   const key = `paidonce_${role}_${randomBytes(32).toString('base64url')}`;
-  const id = await ensureApiKey(database, key, { role, name, now });
-  return { id, key };
+  return { id: await ensureApiKey(database, { key, name }), key };
 }
 
 /**
- * Stores the hash of a key that was made elsewhere, unless it is there already, and returns its id: the embedded stack keeps
- * its development key in its data folder. A key that was revoked stays revoked.
+ * Stores the hash of a key that was made before, unless it is there already, and returns its id: the embedded stack keeps its
+ * development key in its data folder. The role is the one in the key. A key that was revoked stays revoked.
  */
 export async function ensureApiKey(
   database: Queryable,
-  key: string,
-  {
-    role,
-    name,
-    now = new Date().toISOString(),
-  }: { readonly role: ApiKeyRole; readonly name: string; readonly now?: string },
+  { key, name }: { readonly key: string; readonly name: string },
 ): Promise<string> {
-  if (!isApiKeyFormat(key)) throw new Error('An API key looks like paidonce_<role>_<43 characters of base64url>');
+  const role = KEY_FORMAT.exec(key)?.[1];
+  if (role === undefined) throw new Error('An API key looks like paidonce_<role>_<43 characters of base64url>');
   const { rows } = await database.query<{ id: string }>(
-    `insert into api_keys (id, name, key_hash, role, created_at) values ($1, $2, $3, $4, $5)
+    `insert into api_keys (id, name, key_hash, role, created_at) values ($1, $2, $3, $4, now())
      on conflict (key_hash) do update set name = excluded.name
      returning id`,
-    [newId(), name, hashOf(key), role, now],
+    [newId(), name, hashOf(key), role],
   );
   const row = rows[0];
   if (row === undefined) throw new Error('The API key was neither stored nor found');
@@ -74,14 +65,10 @@ export async function findApiKey(database: Queryable, key: string): Promise<ApiK
 }
 
 /** From now on the key opens nothing. Returns false when there is no such key or it was revoked before. */
-export async function revokeApiKey(
-  database: Queryable,
-  id: string,
-  now: string = new Date().toISOString(),
-): Promise<boolean> {
+export async function revokeApiKey(database: Queryable, id: string): Promise<boolean> {
   const { rowCount } = await database.query(
-    'update api_keys set revoked_at = $2 where id = $1 and revoked_at is null',
-    [id, now],
+    'update api_keys set revoked_at = now() where id = $1 and revoked_at is null',
+    [id],
   );
   return rowCount === 1;
 }
