@@ -19,7 +19,9 @@ export function createCallsInFlight(): CallsInFlight {
     async run(call, waitMs, afterHandover) {
       let handedOver = false;
       const called = call();
-      const running = called.then(() => (handedOver ? afterHandover() : undefined)).finally(() => calls.delete(running));
+      const running = called
+        .then(() => (handedOver ? afterHandover() : undefined))
+        .finally(() => calls.delete(running));
       calls.add(running);
       const timer = startTimer(waitMs);
       handedOver = !(await Promise.race([called.then(() => true), timer.over.then(() => false)]));

@@ -20,8 +20,16 @@ export async function charge(tools: Tools, command: ChargeActivityCommand): Prom
 
   const gateway = tools.gateways.get(row.gateway);
   const prepared = gateway.prepareCharge(commandFor(row, row.attempt));
-  const permittedAt = now();
-  if (!(await markSent(tools.database, { ...forRow(prepared), orderId, attemptNumber, run, now: permittedAt.toISOString() }))) {
+  const permittedAt = now(command);
+  if (
+    !(await markSent(tools.database, {
+      ...forRow(prepared),
+      orderId,
+      attemptNumber,
+      run,
+      now: permittedAt.toISOString(),
+    }))
+  ) {
     if (Date.parse(row.expiresAt) <= permittedAt.getTime()) await closeUnsent(tools, command, permittedAt);
     return resultOf(await readPurchase(tools.database, orderId), attemptNumber);
   }
@@ -64,7 +72,12 @@ async function closeUnsent(tools: Tools, { orderId, attemptNumber }: ChargeActiv
     orderId,
     attemptNumber,
     kind: 'never_sent',
-    outcome: { kind: 'not_processed', declineCode: 'never_arrived', reason: 'The order expired before its attempt was sent.', raw: '' },
+    outcome: {
+      kind: 'not_processed',
+      declineCode: 'never_arrived',
+      reason: 'The order expired before its attempt was sent.',
+      raw: '',
+    },
     now: at.toISOString(),
   });
 }

@@ -4,9 +4,11 @@ import { activityInfo } from '@temporalio/activity';
  * The time as the steps see it: this machine's clock, or Temporal's where that is ahead. In production the two agree; in the
  * time-skipping environment Temporal's clock runs ahead by days, and an absence that becomes conclusive after minutes
  * must be judged by the same clock that the schedule runs on.
+ * @param at the workflow's time, which a local activity is given because it cannot ask Temporal's server
  */
-export function now(): Date {
-  return new Date(Math.max(Date.now(), activityInfo().currentAttemptScheduledTimestampMs));
+export function now({ at }: { readonly at?: string } = {}): Date {
+  const temporal = at === undefined ? activityInfo().currentAttemptScheduledTimestampMs : Date.parse(at);
+  return new Date(Math.max(Date.now(), temporal));
 }
 
 export function secondsBetween(earlier: string, later: Date): number {

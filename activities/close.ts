@@ -4,14 +4,14 @@ import { expireOrder, listExpired } from '../store/expiry.ts';
 import { recordNews } from '../store/records.ts';
 import { putInReview as putOrderInReview } from '../store/reviews.ts';
 import { type PurchaseRow, readPurchase } from '../store/standing.ts';
-import { NOT_SETTLEABLE, type SettleCommand, type Standing } from '../workflows/contracts.ts';
+import { NOT_SETTLEABLE, type SettleCommand, type Standing, type Timed } from '../workflows/contracts.ts';
 import type { OperatorDecision } from '../workflows/messages.ts';
 import { now } from './clock.ts';
 import { readStanding, standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
 
-export async function expire(tools: Tools, { orderId }: { readonly orderId: string }): Promise<Standing> {
-  await expireOrder(tools.database, orderId, now().toISOString());
+export async function expire(tools: Tools, { orderId, at }: Timed & { readonly orderId: string }): Promise<Standing> {
+  await expireOrder(tools.database, orderId, now({ at }).toISOString());
   return readStanding(tools, orderId);
 }
 
@@ -24,9 +24,9 @@ export async function expireUnpaidOrders({ database }: Tools, { limit }: { reado
 
 export async function putInReview(
   tools: Tools,
-  { orderId, reason }: { readonly orderId: string; readonly reason: string },
+  { orderId, reason, at }: Timed & { readonly orderId: string; readonly reason: string },
 ): Promise<Standing> {
-  await putOrderInReview(tools.database, { orderId, reason, now: now().toISOString() });
+  await putOrderInReview(tools.database, { orderId, reason, now: now({ at }).toISOString() });
   return readStanding(tools, orderId);
 }
 
@@ -34,7 +34,7 @@ export async function putInReview(
  * Settles an unknown order by an operator's word, which becomes its evidence. Anybody else who settled it first wins.
  * @throws ApplicationFailure `NotSettleable` when the order is not unknown (any more)
  */
-export async function settle(tools: Tools, { orderId, decision }: SettleCommand): Promise<Standing> {
+export async function settle(tools: Tools, { orderId, decision, at }: SettleCommand): Promise<Standing> {
   const row = await readPurchase(tools.database, orderId);
   if (row.orderStatus === decision.outcome && row.provenBy === 'operator_decision') return standingOf(row);
   const recorded = await recordNews(tools.database, {
@@ -42,11 +42,14 @@ export async function settle(tools: Tools, { orderId, decision }: SettleCommand)
     attemptNumber: row.attemptNumber,
     kind: 'operator_decision',
     outcome: outcomeOf(decision, row),
-    now: now().toISOString(),
+    now: now({ at }).toISOString(),
     onlyWhile: 'unknown',
   });
   if (recorded.kind === 'not_now') {
-    throw ApplicationFailure.nonRetryable(`The order is ${recorded.orderStatus}, not unknown: there is nothing to settle.`, NOT_SETTLEABLE);
+    throw ApplicationFailure.nonRetryable(
+      `The order is ${recorded.orderStatus}, not unknown: there is nothing to settle.`,
+      NOT_SETTLEABLE,
+    );
   }
   return readStanding(tools, orderId);
 }

@@ -34,7 +34,9 @@ export async function findOut(tools: Tools, row: PurchaseRow, expiresAt: string)
     case 'inquire_by_merchant_reference':
       return ask(tools, { row, attempt, gateway, expiresAt });
     case 'replay_same_request':
-      return isCallOver(gateway, attempt) ? repeat(tools, { row, attempt, gateway, expiresAt }) : nothing('Our own call is still on its way.');
+      return isCallOver(gateway, attempt)
+        ? repeat(tools, { row, attempt, gateway, expiresAt })
+        : nothing('Our own call is still on its way.');
     case 'wait_for_word':
       return nothing('This gateway cannot be asked; a webhook or a statement will tell.');
     case 'ask_a_person':
@@ -105,8 +107,10 @@ function mayStillCharge({ attempt, expiresAt }: Subject): boolean {
 async function repeat(tools: Tools, subject: Subject): Promise<Finding> {
   const { row, attempt, gateway } = subject;
   const { orderId, attemptNumber } = row;
-  if (!mayStillCharge(subject)) return nothing('No repeat is permitted any more; a webhook, a statement or a person will tell.');
-  if (attempt.requestKey === null || attempt.requestBody === null) throw new Error(`Order ${orderId} was sent without its request stored`);
+  if (!mayStillCharge(subject))
+    return nothing('No repeat is permitted any more; a webhook, a statement or a person will tell.');
+  if (attempt.requestKey === null || attempt.requestBody === null)
+    throw new Error(`Order ${orderId} was sent without its request stored`);
   const permittedAt = now();
   const permitted = await markSentAgain(tools.database, {
     orderId,
@@ -115,9 +119,17 @@ async function repeat(tools: Tools, subject: Subject): Promise<Finding> {
     now: permittedAt.toISOString(),
   });
   if (!permitted) return nothing('Another process is repeating the request.');
-  const prepared = { merchantReference: attempt.merchantReference, requestKey: attempt.requestKey, body: attempt.requestBody };
+  const prepared = {
+    merchantReference: attempt.merchantReference,
+    requestKey: attempt.requestKey,
+    body: attempt.requestBody,
+  };
   const send = { gateway, prepared, orderId, attemptNumber, permittedAt, isFirst: false, anotherFollows: false };
-  await tools.calls.run(() => sendAndRecord(tools, send), REPEAT_HANDOVER_MS, () => nudgeWorkflow(tools, orderId));
+  await tools.calls.run(
+    () => sendAndRecord(tools, send),
+    REPEAT_HANDOVER_MS,
+    () => nudgeWorkflow(tools, orderId),
+  );
   return nothing('The same request was sent again, which the gateway cannot take for a second charge.');
 }
 

@@ -1,11 +1,11 @@
-import { activityInfo, ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { secondsToNextInquiry } from '../domain/inquiry-schedule.ts';
 import { recordNews } from '../store/records.ts';
 import { type AttemptRow, type PurchaseRow, readPurchase } from '../store/standing.ts';
 import { type InquireCommand, type InquireResult, STILL_UNKNOWN } from '../workflows/contracts.ts';
 import { now, secondsBetween, secondsSinceScheduled } from './clock.ts';
-import { findOut, type Finding } from './find-out.ts';
+import { type Finding, findOut } from './find-out.ts';
 import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
 
@@ -46,7 +46,13 @@ async function writeDown(tools: Tools, row: PurchaseRow, finding: Finding): Prom
   const { orderId, attemptNumber } = row;
   const time = now();
   if (finding.kind === 'news') {
-    await recordNews(tools.database, { orderId, attemptNumber, kind: 'inquiry', outcome: finding.outcome, now: time.toISOString() });
+    await recordNews(tools.database, {
+      orderId,
+      attemptNumber,
+      kind: 'inquiry',
+      outcome: finding.outcome,
+      now: time.toISOString(),
+    });
     return;
   }
   if (row.attempt?.status === 'sent' && isOwnCallOver(tools, row, row.attempt, time)) {

@@ -34,11 +34,17 @@ export async function sendAndRecord(tools: Tools, send: PermittedSend): Promise<
 /** Tells the workflow that went on without the answer that it is here now. Best effort: its next inquiry sees the row. */
 export async function nudgeWorkflow(tools: Tools, orderId: string): Promise<void> {
   await tools.nudge(orderId).catch((cause: unknown) => {
-    tools.log.warn({ orderId, err: cause }, 'The workflow could not be told of an answer; its next inquiry will see it.');
+    tools.log.warn(
+      { orderId, err: cause },
+      'The workflow could not be told of an answer; its next inquiry will see it.',
+    );
   });
 }
 
-async function callGateway(tools: Tools, { gateway, prepared, orderId, attemptNumber, permittedAt }: PermittedSend): Promise<GatewayOutcome> {
+async function callGateway(
+  tools: Tools,
+  { gateway, prepared, orderId, attemptNumber, permittedAt }: PermittedSend,
+): Promise<GatewayOutcome> {
   const timeoutMs = gateway.capabilities.callTimeoutSeconds * 1_000;
   // A process that stood still since it got its permission (a stopped container, a suspended laptop) must not send now:
   // by this time others count its request as dead, and may have acted on that.
@@ -49,7 +55,12 @@ async function callGateway(tools: Tools, { gateway, prepared, orderId, attemptNu
     return await gateway.charge(prepared, {
       timeoutMs,
       saveGatewayReference: (gatewayReference) =>
-        saveGatewayReference(tools.database, { orderId, attemptNumber, gatewayReference, now: new Date().toISOString() }),
+        saveGatewayReference(tools.database, {
+          orderId,
+          attemptNumber,
+          gatewayReference,
+          now: new Date().toISOString(),
+        }),
     });
   } catch (cause) {
     tools.log.error({ orderId, attemptNumber, err: cause }, 'A gateway adapter failed; the outcome counts as unknown.');
@@ -61,7 +72,8 @@ async function recordPersistently(tools: Tools, news: Omit<News, 'now'>): Promis
   for (const retryAfterMs of [...RECORD_RETRY_MS, undefined]) {
     try {
       const recorded = await recordNews(tools.database, { ...news, now: new Date().toISOString() });
-      if (recorded.kind === 'doubted') tools.log.warn({ orderId: news.orderId, reason: recorded.reason }, 'An answer was not applied.');
+      if (recorded.kind === 'doubted')
+        tools.log.warn({ orderId: news.orderId, reason: recorded.reason }, 'An answer was not applied.');
       return;
     } catch (cause) {
       tools.log.error({ orderId: news.orderId, err: cause }, 'A gateway answer could not be stored yet.');

@@ -48,7 +48,7 @@ export function stepsAfterUnknown(attempt: UnknownAttempt): readonly [Resolution
 
 /** A gateway that refuses a repeat says only that the first arrived, not how it ended. */
 function repeatTellsTheOutcome({ repeat }: GatewayCapabilities): boolean {
-  return repeat.by === 'key' || (repeat.by === 'reference' && repeat.then === 'returns_original');
+  return repeat.by === 'key' || (repeat.by === 'reference' && repeat.onRepeat === 'returns_original');
 }
 
 /**

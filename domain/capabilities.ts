@@ -9,7 +9,7 @@ import type { Currency } from './currencies.ts';
  * - `nothing`: every request is a charge.
  */
 export type RepeatProtection =
-  | { readonly by: 'reference'; readonly then: 'refused' | 'returns_original' }
+  | { readonly by: 'reference'; readonly onRepeat: 'refused' | 'returns_original' }
   | { readonly by: 'key'; readonly windowSeconds: number }
   | { readonly by: 'nothing' };
 

@@ -61,7 +61,7 @@ export async function readPurchase(database: Queryable, orderId: string): Promis
   const { rows } = await database.query<Row>(
     `select orders.status, amount_minor_units, currency, orders.gateway, description, expires_at, needs_review,
        current_attempt, evidence.kind as evidence_kind, attempt.status as attempt_status, claimed_by_run,
-       merchant_reference, gateway_reference, payment_method, return_url, sends, sent_at, last_sent_at, request_key, request_body
+       merchant_reference, gateway_reference, payment_method, attempt.return_url, sends, sent_at, last_sent_at, request_key, request_body
      from orders
      left join payment_attempts attempt on attempt.order_id = orders.id and attempt.attempt_number = current_attempt
      left join evidence on evidence.id = orders.evidence_id

@@ -18,7 +18,12 @@ export interface Standing {
   readonly provenBy: EvidenceKind | null;
 }
 
-export interface ClaimCommand {
+/** The workflow's own time, ISO: Temporal's clock, which local activities cannot ask for themselves. */
+export interface Timed {
+  readonly at: string;
+}
+
+export interface ClaimCommand extends Timed {
   readonly orderId: string;
   readonly attempt: AttemptRequest;
   /** `firstExecutionRunId`: the same across retries, resets and worker deaths, so a claim recognises its own commit. */
@@ -33,7 +38,7 @@ export type ClaimResult =
   /** No such attempt can be made: the order is closed or expired, or the number is not the next one. */
   | { readonly kind: 'refused'; readonly standing: Standing };
 
-export interface ChargeActivityCommand {
+export interface ChargeActivityCommand extends Timed {
   readonly orderId: string;
   readonly attemptNumber: number;
   readonly run: string;
@@ -66,7 +71,7 @@ export type InquireResult =
   /** The schedule is over and nothing is known: a person has to look. */
   | { readonly kind: 'schedule_over'; readonly standing: Standing };
 
-export interface SettleCommand {
+export interface SettleCommand extends Timed {
   readonly orderId: string;
   readonly decision: OperatorDecision;
 }
@@ -77,8 +82,8 @@ export interface LocalActivities {
   charge(command: ChargeActivityCommand): Promise<ChargeResult>;
   look(command: { readonly orderId: string }): Promise<Standing>;
   /** Closes an unpaid order whose time is over; does nothing to any other. Returns how it stands afterwards. */
-  expire(command: { readonly orderId: string }): Promise<Standing>;
-  putInReview(command: { readonly orderId: string; readonly reason: string }): Promise<Standing>;
+  expire(command: Timed & { readonly orderId: string }): Promise<Standing>;
+  putInReview(command: Timed & { readonly orderId: string; readonly reason: string }): Promise<Standing>;
   settle(command: SettleCommand): Promise<Standing>;
 }
 

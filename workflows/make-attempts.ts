@@ -2,7 +2,7 @@ import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { Standing } from './contracts.ts';
 import type { AttemptRequest, PurchaseInput } from './messages.ts';
 import type { OperatorView } from './operator-view.ts';
-import { local } from './steps.ts';
+import { local, timeNow } from './steps.ts';
 
 /**
  * How long to wait before each further attempt when a request could not leave: the gateway's port is closed, so nothing
@@ -39,10 +39,17 @@ async function makeAttempt(
 ): Promise<Standing> {
   const { orderId, settings } = input;
   const run = workflowInfo().firstExecutionRunId;
-  const claim = await local.claim({ orderId, attempt, run });
+  const claim = await local.claim({ orderId, attempt, run, at: timeNow() });
   if (claim.kind !== 'claimed') return claim.standing;
   const { attemptNumber } = attempt;
   const { handoverAfterMs } = settings;
-  const charged = await local.charge({ orderId, attemptNumber, run, handoverAfterMs, anotherFollowsIfNotProcessed });
+  const charged = await local.charge({
+    orderId,
+    attemptNumber,
+    run,
+    handoverAfterMs,
+    anotherFollowsIfNotProcessed,
+    at: timeNow(),
+  });
   return charged.kind === 'recorded' ? charged.standing : local.look({ orderId });
 }

@@ -1,13 +1,15 @@
-import { condition } from '@temporalio/workflow';
+import { condition, sleep } from '@temporalio/workflow';
 import { isClosed, isPayable } from '../domain/order.ts';
+import type { Standing } from './contracts.ts';
 import { openDesk } from './desk.ts';
 import { makeAttempts } from './make-attempts.ts';
 import type { AttemptRequest, PurchaseInput, PurchaseResult } from './messages.ts';
 import { createOperatorView } from './operator-view.ts';
 import { isUnresolved, resolve } from './resolve.ts';
-import { local } from './steps.ts';
+import { local, timeNow } from './steps.ts';
 
 const DAY_MS = 24 * 3_600_000;
+const CLOCK_SKEW_PAUSE_MS = 5_000;
 
 /**
  * One order's payment life: from the first click on "pay" until it is paid or closed. Decides only; what is true stands on
@@ -28,7 +30,7 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
     } else if (isPayable(orderStatus)) {
       view.show(desk.standing, 'Waits for the customer to try again, until the order expires.');
       request = await desk.nextRequest(Date.parse(input.expiresAt));
-      if (request === undefined) desk.standing = await local.expire({ orderId });
+      if (request === undefined) desk.standing = await expireWhenDue(orderId);
     } else if (orderStatus === 'processing' && attemptStatus === 'not_processed') {
       request = { ...input.attempt, attemptNumber: attemptNumber + 1 };
     } else if (!isClosed(orderStatus)) {
@@ -42,4 +44,11 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
   await desk.close();
   const { orderStatus, attemptNumber, provenBy } = desk.standing;
   return { status: orderStatus, attempts: attemptNumber, provenBy };
+}
+
+/** Closes the unpaid order. Where this machine's clock and Temporal's disagree about the hour, it waits rather than spins. */
+async function expireWhenDue(orderId: string): Promise<Standing> {
+  const standing = await local.expire({ orderId, at: timeNow() });
+  if (!isClosed(standing.orderStatus)) await sleep(CLOCK_SKEW_PAUSE_MS);
+  return standing;
 }

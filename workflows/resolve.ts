@@ -4,7 +4,7 @@ import type { InquireResult, Standing } from './contracts.ts';
 import type { Desk } from './desk.ts';
 import type { PurchaseInput } from './messages.ts';
 import type { OperatorView } from './operator-view.ts';
-import { inquiries, local } from './steps.ts';
+import { inquiries, local, timeNow } from './steps.ts';
 
 type UnresolvedStatus = Exclude<AttemptStatus, 'approved' | 'declined' | 'not_processed'>;
 
@@ -44,7 +44,7 @@ export async function resolve(input: PurchaseInput, desk: Desk, view: OperatorVi
     const result = await inquire(input, round, desk);
     desk.standing = result.standing;
     if (result.kind === 'changed' || !isUnresolved(desk.standing)) continue;
-    desk.standing = await local.putInReview({ orderId: input.orderId, reason: REVIEW_REASON });
+    desk.standing = await local.putInReview({ orderId: input.orderId, reason: REVIEW_REASON, at: timeNow() });
     round = { scheduleSeconds: [DAY_SECONDS], began: Date.now() };
   }
 }

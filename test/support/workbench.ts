@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { WorkflowHandle } from '@temporalio/client';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { v7 as newId } from 'uuid';
+import { findPrograms } from '../../cli/setup.mjs';
+import type { Gateway } from '../../domain/gateway.ts';
+import { INQUIRY_SCHEDULE_SECONDS } from '../../domain/inquiry-schedule.ts';
+import { merchantReference } from '../../domain/merchant-reference.ts';
+import { money } from '../../domain/money.ts';
+import type { Database } from '../../store/database.ts';
+import { type PurchaseRow, readPurchase } from '../../store/standing.ts';
+import { workflowBundle } from '../../worker/bundle.ts';
+import { type RunningWorker, startWorker } from '../../worker/run.ts';
+import { purchaseWorkflowId } from '../../workflows/ids.ts';
+import { type AttemptRequest, PAY_SIGNAL, PURCHASE_WORKFLOW, type PurchaseInput } from '../../workflows/messages.ts';
+import { GATEWAY, NEEDS_REVIEW, ORDER_STATUS, SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
+
+export const QUIET_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const HOUR_MS = 3_600_000;
+
+let runtimeInstalled = false;
+
+/** Temporal's own log would print a stack for every benign failure; once per process. */
+export function quietTemporal(): void {
+  if (runtimeInstalled) return;
+  runtimeInstalled = true;
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+}
+
+/** The time-skipping server, with the search attributes that every start names. Each test file has its own clock. */
+export async function startTimeSkipping(): Promise<TestWorkflowEnvironment> {
+  quietTemporal();
+  const { temporalTestServer, missing } = findPrograms();
+  if (temporalTestServer === null) throw new Error(missing.join(' '));
+  const environment = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: temporalTestServer } },
+  });
+  await registerSearchAttributes(environment);
+  return environment;
+}
+
+/** INDEXED_VALUE_TYPE of the server's interface. */
+const VALUE_TYPES = { Keyword: 2, Bool: 5 } as const;
+
+async function registerSearchAttributes({ connection, namespace }: TestWorkflowEnvironment): Promise<void> {
+  const searchAttributes = Object.fromEntries(
+    Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [name, VALUE_TYPES[type]]),
+  );
+  await connection.operatorService.addSearchAttributes({ namespace: namespace ?? 'default', searchAttributes });
+}
+
+export interface WorkbenchOptions {
+  readonly environment: TestWorkflowEnvironment;
+  readonly database: Database;
+  readonly gateway: Gateway;
+}
+
+export interface Workbench {
+  readonly taskQueue: string;
+  startWorker(): Promise<RunningWorker>;
+  /** Stores an order and starts its workflow, as the API would. */
+  buy(options?: BuyOptions): Promise<Purchase>;
+}
+
+export interface BuyOptions {
+  readonly amount?: { minorUnits: number; currency: string };
+  readonly expiresInMs?: number;
+  readonly handoverAfterMs?: number;
+  readonly scheduleSeconds?: readonly number[];
+}
+
+export interface Purchase {
+  readonly orderId: string;
+  readonly handle: WorkflowHandle;
+  readonly input: PurchaseInput;
+  row(): Promise<PurchaseRow>;
+  reference(attemptNumber?: number): string;
+  payAgain(attemptNumber: number): Promise<void>;
+}
+
+/** A worker, a database and a gateway around one Temporal environment: everything of the product but its API. */
+export function createWorkbench({ environment, database, gateway }: WorkbenchOptions): Workbench {
+  const taskQueue = `purchases-${randomUUID()}`;
+  return {
+    taskQueue,
+    startWorker: async () =>
+      startWorker({
+        connection: environment.nativeConnection,
+        namespace: environment.namespace ?? 'default',
+        client: environment.client,
+        database,
+        gateways: { get: () => gateway },
+        log: QUIET_LOG,
+        bundle: await testBundle(),
+        taskQueue,
+      }),
+    buy: (options = {}) => buy({ environment, database, gateway }, taskQueue, options),
+  };
+}
+
+export function testBundle(): Promise<{ readonly codePath: string }> {
+  return workflowBundle(join(import.meta.dirname, '..', '..', '.paidonce', 'cache'));
+}
+
+async function buy(parts: WorkbenchOptions, taskQueue: string, options: BuyOptions): Promise<Purchase> {
+  const { environment, database, gateway } = parts;
+  const orderId = newId();
+  const started = new Date(await environment.currentTimeMs());
+  const expiresAt = new Date(started.getTime() + (options.expiresInMs ?? 72 * HOUR_MS)).toISOString();
+  const { minorUnits, currency } = money(options.amount?.minorUnits ?? 1_000, options.amount?.currency ?? 'EUR');
+  await database.query(
+    `insert into orders (id, amount_minor_units, currency, gateway, expires_at, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $6)`,
+    [orderId, minorUnits, currency, gateway.name, expiresAt, started.toISOString()],
+  );
+  const input: PurchaseInput = {
+    orderId,
+    gateway: gateway.name,
+    expiresAt,
+    attempt: requestFor(1),
+    settings: {
+      handoverAfterMs: options.handoverAfterMs ?? 3_000,
+      inquiryScheduleSeconds: options.scheduleSeconds ?? INQUIRY_SCHEDULE_SECONDS,
+    },
+  };
+  const handle = await environment.client.workflow.start(PURCHASE_WORKFLOW, {
+    workflowId: purchaseWorkflowId(orderId),
+    taskQueue,
+    args: [input],
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+    workflowIdConflictPolicy: 'FAIL',
+    workflowTaskTimeout: '5s',
+    typedSearchAttributes: [
+      { key: ORDER_STATUS, value: 'processing' },
+      { key: GATEWAY, value: gateway.name },
+      { key: NEEDS_REVIEW, value: false },
+    ],
+  });
+  return {
+    orderId,
+    handle,
+    input,
+    row: () => readPurchase(database, orderId),
+    reference: (attemptNumber = 1) => merchantReference(orderId, attemptNumber),
+    payAgain: (attemptNumber) => handle.signal(PAY_SIGNAL, requestFor(attemptNumber)),
+  };
+}
+
+export function requestFor(attemptNumber: number): AttemptRequest {
+  return { attemptNumber, paymentMethod: `tok_${attemptNumber}`, returnUrl: null };
+}
