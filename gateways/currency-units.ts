@@ -12,7 +12,8 @@ type DecimalsTable = GatewayCapabilities['currencyDecimals'];
  */
 export function toGatewayUnits({ minorUnits, currency }: Money, table: DecimalsTable): number {
   const units = shift(minorUnits, (table[currency] ?? decimalsOf(currency)) - decimalsOf(currency));
-  if (units === undefined) throw new CodedError('currency_unsupported', `The gateway cannot express this amount of ${currency} exactly.`);
+  if (units === undefined)
+    throw new CodedError('currency_unsupported', `The gateway cannot express this amount of ${currency} exactly.`);
   return units;
 }
 

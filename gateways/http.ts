@@ -15,7 +15,12 @@ export interface HttpCall {
  * certain that no byte of the request left this machine. `failed` with `sent: true`: the gateway may have acted on it.
  */
 export type HttpResult =
-  | { readonly kind: 'answered'; readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+    }
   | { readonly kind: 'failed'; readonly sent: boolean; readonly code: string; readonly reason: string };
 
 export interface HttpClient {
@@ -59,7 +64,14 @@ export function createHttpClient(): HttpClient {
  * immediately before the first byte is written; it is the line between "certainly not sent" and "perhaps".
  */
 function dispatch(agent: Agent, call: HttpCall, resolve: (result: HttpResult) => void): void {
-  const answer = { sent: false, over: false, status: 0, headers: {} as Record<string, string>, chunks: [] as Buffer[], bytes: 0 };
+  const answer = {
+    sent: false,
+    over: false,
+    status: 0,
+    headers: {} as Record<string, string>,
+    chunks: [] as Buffer[],
+    bytes: 0,
+  };
   let started: Dispatcher.DispatchController | undefined;
 
   const finish = (result: HttpResult): void => {
@@ -87,7 +99,8 @@ function dispatch(agent: Agent, call: HttpCall, resolve: (result: HttpResult) =>
     },
     onResponseData(_controller, chunk) {
       answer.bytes += chunk.length;
-      if (answer.bytes > ANSWER_BYTES_MAX) fail('answer_too_large', `the answer is larger than ${ANSWER_BYTES_MAX} bytes`);
+      if (answer.bytes > ANSWER_BYTES_MAX)
+        fail('answer_too_large', `the answer is larger than ${ANSWER_BYTES_MAX} bytes`);
       else answer.chunks.push(chunk);
     },
     onResponseEnd() {

@@ -10,7 +10,10 @@ export interface GatewayAccount {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-type Factory = (account: { readonly name: string; readonly settings: unknown }, variables: NodeJS.ProcessEnv) => Gateway;
+type Factory = (
+  account: { readonly name: string; readonly settings: unknown },
+  variables: NodeJS.ProcessEnv,
+) => Gateway;
 
 /** A new gateway is one line here and one folder beside this file; see docs/add-a-gateway.md. */
 const FACTORIES = { simulator: createSimulatorGateway } as const satisfies Readonly<Record<string, Factory>>;
@@ -41,7 +44,8 @@ export function createGateways(accounts: readonly GatewayAccount[], options: Gat
   const gateways = new Map<string, Gateway>();
   const warnings: string[] = [];
   for (const account of accounts) {
-    if (gateways.has(account.name)) throw new CodedError('configuration_invalid', `Two gateways are named ${account.name}.`);
+    if (gateways.has(account.name))
+      throw new CodedError('configuration_invalid', `Two gateways are named ${account.name}.`);
     const gateway = FACTORIES[account.kind](account, variables);
     const judgement = judgeConfiguration(account.name, gateway.capabilities);
     if (judgement.kind === 'at_most_once_sent') {
@@ -53,7 +57,8 @@ export function createGateways(accounts: readonly GatewayAccount[], options: Gat
   return {
     get(name) {
       const gateway = gateways.get(name);
-      if (gateway === undefined) throw new CodedError('gateway_unknown', `No gateway is named ${name}.`, { field: 'gateway' });
+      if (gateway === undefined)
+        throw new CodedError('gateway_unknown', `No gateway is named ${name}.`, { field: 'gateway' });
       return gateway;
     },
     names: [...gateways.keys()],

@@ -5,7 +5,15 @@ import type { GatewayOutcome, InquiryAnswer } from '../../domain/outcome.ts';
 import { toGatewayUnits } from '../currency-units.ts';
 import { createHttpClient, type HttpClient, type HttpResult } from '../http.ts';
 import { rawAnswer, readJsonAnswer } from '../raw-answer.ts';
-import { ERROR_MEANINGS, type Expected, outcomeOfCharge, unknown, type WireCharge, wireCharge, wireError } from './answers.ts';
+import {
+  ERROR_MEANINGS,
+  type Expected,
+  outcomeOfCharge,
+  unknown,
+  type WireCharge,
+  wireCharge,
+  wireError,
+} from './answers.ts';
 import { readSimulatorSettings } from './settings.ts';
 
 /** One configured account at the simulator; `settings` as in docs/gateways/simulator.md. */
@@ -25,9 +33,17 @@ interface Connection {
  * The adapter for the gateway simulator. It speaks the simulator's gateway face only and knows nothing of its ledger or
  * switches. @throws CodedError `configuration_invalid`
  */
-export function createSimulatorGateway({ name, settings }: SimulatorAccount, variables: NodeJS.ProcessEnv = process.env): Gateway {
+export function createSimulatorGateway(
+  { name, settings }: SimulatorAccount,
+  variables: NodeJS.ProcessEnv = process.env,
+): Gateway {
   const { baseUrl, apiKeyVariable, capabilities } = readSimulatorSettings(name, settings);
-  const connection = { http: createHttpClient(), baseUrl, apiKey: variables[apiKeyVariable] ?? 'sandbox', capabilities };
+  const connection = {
+    http: createHttpClient(),
+    baseUrl,
+    apiKey: variables[apiKeyVariable] ?? 'sandbox',
+    capabilities,
+  };
   const gateway: Gateway = {
     name,
     capabilities,
@@ -54,7 +70,11 @@ function prepareCharge({ currencyDecimals }: GatewayCapabilities, command: Charg
 /** What we asked for, read from the bytes that were stored: after a crash they are all there is. */
 const preparedBody = z.object({ amount: z.object({ currency: wireCharge.shape.amount.shape.currency }) });
 
-async function charge(connection: Connection, prepared: PreparedCharge, { timeoutMs }: CallScope): Promise<GatewayOutcome> {
+async function charge(
+  connection: Connection,
+  prepared: PreparedCharge,
+  { timeoutMs }: CallScope,
+): Promise<GatewayOutcome> {
   const { http, baseUrl, apiKey, capabilities } = connection;
   const headers = {
     authorization: `Bearer ${apiKey}`,
@@ -63,7 +83,13 @@ async function charge(connection: Connection, prepared: PreparedCharge, { timeou
   };
   const { currency } = preparedBody.parse(JSON.parse(prepared.body)).amount;
   const expected = { merchantReference: prepared.merchantReference, currency, decimals: capabilities.currencyDecimals };
-  const result = await http.call({ method: 'POST', url: `${baseUrl}/v1/charges`, headers, body: prepared.body, timeoutMs });
+  const result = await http.call({
+    method: 'POST',
+    url: `${baseUrl}/v1/charges`,
+    headers,
+    body: prepared.body,
+    timeoutMs,
+  });
   return outcomeOf(result, expected);
 }
 
@@ -71,7 +97,9 @@ function outcomeOf(result: HttpResult, expected: Expected): GatewayOutcome {
   const raw = rawAnswer(result);
   if (result.kind === 'failed') {
     const reason = `${result.code}: ${result.reason}`;
-    return result.sent ? unknown(reason, raw) : { kind: 'not_processed', declineCode: 'gateway_unreachable', reason, raw };
+    return result.sent
+      ? unknown(reason, raw)
+      : { kind: 'not_processed', declineCode: 'gateway_unreachable', reason, raw };
   }
   const json = readJsonAnswer(result.body);
   if (result.status === 200 || result.status === 201) {
@@ -96,14 +124,20 @@ function outcomeOfError(status: number, json: unknown, raw: string): GatewayOutc
   }
 }
 
-async function inquire(connection: Connection, command: InquiryCommand, { timeoutMs }: CallScope): Promise<InquiryAnswer> {
+async function inquire(
+  connection: Connection,
+  command: InquiryCommand,
+  { timeoutMs }: CallScope,
+): Promise<InquiryAnswer> {
   const { http, baseUrl, apiKey, capabilities } = connection;
   const { merchantReference, gatewayReference, amount } = command;
   const byId = gatewayReference !== null && capabilities.inquiry.by.includes('gateway_reference');
   if (!byId && !capabilities.inquiry.by.includes('merchant_reference')) {
     return { kind: 'unavailable', reason: 'the gateway can be asked only by its own reference, which is not known' };
   }
-  const question = byId ? `/${encodeURIComponent(gatewayReference)}` : `?reference=${encodeURIComponent(merchantReference)}`;
+  const question = byId
+    ? `/${encodeURIComponent(gatewayReference)}`
+    : `?reference=${encodeURIComponent(merchantReference)}`;
   const headers = { authorization: `Bearer ${apiKey}` };
   const result = await http.call({ method: 'GET', url: `${baseUrl}/v1/charges${question}`, headers, timeoutMs });
   return answerOf(result, { merchantReference, currency: amount.currency, decimals: capabilities.currencyDecimals });
@@ -112,15 +146,20 @@ async function inquire(connection: Connection, command: InquiryCommand, { timeou
 const wireList = z.object({ charges: z.array(wireCharge) });
 
 /** Either form of a good answer, as a list. */
-const foundCharges = z.union([wireList.transform(({ charges }) => charges), wireCharge.transform((single) => [single])]);
+const foundCharges = z.union([
+  wireList.transform(({ charges }) => charges),
+  wireCharge.transform((single) => [single]),
+]);
 
 function answerOf(result: HttpResult, expected: Expected): InquiryAnswer {
   if (result.kind === 'failed') return { kind: 'unavailable', reason: `${result.code}: ${result.reason}` };
   const raw = rawAnswer(result);
   const json = readJsonAnswer(result.body);
-  if (result.status === 404 && wireError.safeParse(json).data?.error.code === 'charge_not_found') return { kind: 'absent', raw };
+  if (result.status === 404 && wireError.safeParse(json).data?.error.code === 'charge_not_found')
+    return { kind: 'absent', raw };
   const found = foundCharges.safeParse(json);
-  if (result.status !== 200 || !found.success) return { kind: 'unavailable', reason: `HTTP ${result.status} with no readable answer` };
+  if (result.status !== 200 || !found.success)
+    return { kind: 'unavailable', reason: `HTTP ${result.status} with no readable answer` };
   const [first] = [...found.data].sort((left, right) => RANK[left.status] - RANK[right.status]);
   if (first === undefined) return { kind: 'absent', raw };
   const outcome = outcomeOfCharge(first, expected, raw);
@@ -128,4 +167,9 @@ function answerOf(result: HttpResult, expected: Expected): InquiryAnswer {
 }
 
 /** Where several charges stand under one reference, the one that took or may take money counts. `raw` keeps them all. */
-const RANK: Readonly<Record<WireCharge['status'], number>> = { approved: 0, pending: 1, requires_action: 2, declined: 3 };
+const RANK: Readonly<Record<WireCharge['status'], number>> = {
+  approved: 0,
+  pending: 1,
+  requires_action: 2,
+  declined: 3,
+};

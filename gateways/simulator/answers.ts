@@ -71,7 +71,8 @@ export function outcomeOfCharge(charge: WireCharge, expected: Expected, raw: str
   switch (charge.status) {
     case 'approved': {
       const amount = fromGatewayUnits(charge.amount.minor_units, charge.amount.currency, expected.decimals);
-      if (amount === undefined || amount.currency !== expected.currency) return unknown('the answer names no amount in our currency', raw);
+      if (amount === undefined || amount.currency !== expected.currency)
+        return unknown('the answer names no amount in our currency', raw);
       return { kind: 'approved', amount, ...word };
     }
     case 'declined':

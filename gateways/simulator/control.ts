@@ -47,9 +47,13 @@ export function createSimulatorControl(address: string): SimulatorControl {
   const ask = async (method: HttpCall['method'], path: string, body?: unknown): Promise<unknown> => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };
     const call = { method, url: `${address}${path}`, headers, timeoutMs: CALL_TIMEOUT_MS };
-    const result = await untilThere(method, () => http.call(body === undefined ? call : { ...call, body: JSON.stringify(body) }));
-    if (result.kind === 'failed') throw new CodedError('program_failed', `The gateway simulator does not answer: ${result.code}.`);
-    if (result.status >= 400) throw new CodedError('program_failed', `The gateway simulator refused ${method} ${path}: ${result.body}`);
+    const result = await untilThere(method, () =>
+      http.call(body === undefined ? call : { ...call, body: JSON.stringify(body) }),
+    );
+    if (result.kind === 'failed')
+      throw new CodedError('program_failed', `The gateway simulator does not answer: ${result.code}.`);
+    if (result.status >= 400)
+      throw new CodedError('program_failed', `The gateway simulator refused ${method} ${path}: ${result.body}`);
     return result.body === '' ? undefined : (JSON.parse(result.body) as unknown);
   };
   return {
@@ -63,7 +67,8 @@ export function createSimulatorControl(address: string): SimulatorControl {
       const query = new URLSearchParams(Object.entries(question)).toString();
       return ((await ask('GET', `/ledger?${query}`)) as { rows: LedgerRow[] }).rows;
     },
-    entries: async (after = 0) => ((await ask('GET', `/ledger/entries?after=${after}`)) as { entries: Entry[] }).entries,
+    entries: async (after = 0) =>
+      ((await ask('GET', `/ledger/entries?after=${after}`)) as { entries: Entry[] }).entries,
     act: async (gatewayReference, way) => void (await ask('POST', `/actions/${gatewayReference}/${way}`)),
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { GatewayCapabilities } from '../../domain/capabilities.ts';
+import type { GatewayCapabilities, RepeatProtection } from '../../domain/capabilities.ts';
 import { CURRENCY_DECIMALS, type Currency } from '../../domain/currencies.ts';
 import { CodedError } from '../../domain/errors.ts';
 
@@ -13,7 +13,10 @@ const capabilities = z.strictObject({
   repeat: z
     .discriminatedUnion('by', [
       z.strictObject({ by: z.literal('key'), window_seconds: seconds.default(24 * 3_600) }),
-      z.strictObject({ by: z.literal('reference'), then: z.enum(['refused', 'returns_original']).default('refused') }),
+      z.strictObject({
+        by: z.literal('reference'),
+        on_repeat: z.enum(['refused', 'returns_original']).default('refused'),
+      }),
       z.strictObject({ by: z.literal('nothing') }),
     ])
     .default({ by: 'key', window_seconds: 24 * 3_600 }),
@@ -22,13 +25,18 @@ const capabilities = z.strictObject({
   absent_conclusive_after_seconds: z.number().min(0).nullable().default(60),
   call_timeout_seconds: seconds.max(300).default(30),
   /** Currencies that this account counts in other decimals than ISO 4217, such as {"HUF": 0}. */
-  currency_decimals: z.partialRecord(z.enum(Object.keys(CURRENCY_DECIMALS) as [Currency, ...Currency[]]), z.number().int().min(0).max(4)).default({}),
+  currency_decimals: z
+    .partialRecord(z.enum(Object.keys(CURRENCY_DECIMALS) as [Currency, ...Currency[]]), z.number().int().min(0).max(4))
+    .default({}),
 });
 
 const settings = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
   /** The account's name at the gateway, where it differs from ours. */
-  account: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/).optional(),
+  account: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,63}$/)
+    .optional(),
   /** The environment variable that holds the key. The simulator takes any key, so it may be unset. */
   api_key_env: z.string().default('SIMULATOR_API_KEY'),
   capabilities: capabilities.prefault({}),
@@ -57,9 +65,8 @@ export function readSimulatorSettings(accountName: string, value: unknown): Simu
 }
 
 function capabilitiesOf(declared: z.infer<typeof capabilities>): GatewayCapabilities {
-  const { repeat } = declared;
   return {
-    repeat: repeat.by === 'key' ? { by: 'key', windowSeconds: repeat.window_seconds } : repeat,
+    repeat: repeatOf(declared.repeat),
     inquiry: { by: declared.inquire_by, absentConclusiveAfterSeconds: declared.absent_conclusive_after_seconds },
     savesGatewayReferenceFirst: false,
     webhooks: 'none',
@@ -71,4 +78,15 @@ function capabilitiesOf(declared: z.infer<typeof capabilities>): GatewayCapabili
     currencyDecimals: declared.currency_decimals,
     timeZone: 'UTC',
   };
+}
+
+function repeatOf(declared: z.infer<typeof capabilities>['repeat']): RepeatProtection {
+  switch (declared.by) {
+    case 'key':
+      return { by: 'key', windowSeconds: declared.window_seconds };
+    case 'reference':
+      return { by: 'reference', onRepeat: declared.on_repeat };
+    case 'nothing':
+      return { by: 'nothing' };
+  }
 }

@@ -49,7 +49,11 @@ export function createBooks(recovered: readonly Entry[]): Books {
     idsByReference.set(owner, [...(idsByReference.get(owner) ?? []), id]);
     const { request } = entry;
     if (request === null || request.idempotency_key === null) return;
-    keys.set(pair(entry.account, request.idempotency_key), { chargeId: id, fingerprint: request.fingerprint, usedAt: entry.at });
+    keys.set(pair(entry.account, request.idempotency_key), {
+      chargeId: id,
+      fingerprint: request.fingerprint,
+      usedAt: entry.at,
+    });
   };
 
   const apply = (entry: Entry): void => {
@@ -90,7 +94,14 @@ function chargeAfter(entry: ChargeEntry, id: string, before: Charge | undefined)
   const returnUrl = before?.returnUrl ?? entry.request?.return_url ?? null;
   if (entry.kind === 'charge_opened') {
     const status = entry.settles_at === null ? 'requires_action' : 'pending';
-    return { ...born, status, declineCode: entry.code, settlesAt: entry.settles_at, settlesAs: entry.settles_as, returnUrl };
+    return {
+      ...born,
+      status,
+      declineCode: entry.code,
+      settlesAt: entry.settles_at,
+      settlesAs: entry.settles_as,
+      returnUrl,
+    };
   }
   const declineCode = entry.kind === 'charge_declined' ? entry.code : null;
   const end = { status: SETTLED[entry.kind], declineCode, settlesAt: null, settlesAs: null, returnUrl };

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { isCurrency } from '../../../domain/currencies.ts';
 import { type ChargeRequest, processCharge } from './charging.ts';
-import { type Exchange, originOf, readJson, Refusal, type Reply, reset, send } from './exchange.ts';
+import { type Exchange, originOf, Refusal, type Reply, readJson, reset, send } from './exchange.ts';
 import { type DeliveryFault, deliveryFault, rulingFault, type Subject } from './faults.ts';
 import { later, type Simulator } from './simulator.ts';
 import { behaviourOf } from './tokens.ts';
@@ -17,7 +17,10 @@ const chargeBody = z.strictObject({
   }),
   payment_method: z.string().min(1).max(255),
   description: z.string().max(255).nullable().optional(),
-  return_url: z.url({ protocol: /^https?$/ }).nullable().optional(),
+  return_url: z
+    .url({ protocol: /^https?$/ })
+    .nullable()
+    .optional(),
 });
 
 /** `POST /{account}/v1/charges`: makes the charge, and lets go wrong what a script or the token says. */
@@ -26,21 +29,39 @@ export async function postCharge(simulator: Simulator, account: string, exchange
   const subject = { account, reference: request.reference, paymentMethod: request.paymentMethod };
   const token = behaviourOf(request.paymentMethod);
   const ruling = simulator.faultBook.take(rulingFault, subject) ?? token.ruling;
-  const delivery = simulator.faultBook.take(deliveryFault, subject) ?? onFirstRequest(simulator, subject, token.delivery);
+  const delivery =
+    simulator.faultBook.take(deliveryFault, subject) ?? onFirstRequest(simulator, subject, token.delivery);
   await deliver({ exchange, delivery, charge: () => processCharge(simulator, request, ruling) });
 }
 
 function readChargeRequest(account: string, exchange: Exchange): ChargeRequest {
   const parsed = chargeBody.safeParse(readJson(exchange));
   if (!parsed.success) throw refusalOf(parsed.error);
-  const { reference, amount, payment_method: paymentMethod, description = null, return_url: returnUrl = null } = parsed.data;
+  const {
+    reference,
+    amount,
+    payment_method: paymentMethod,
+    description = null,
+    return_url: returnUrl = null,
+  } = parsed.data;
   const key = exchange.headers['idempotency-key'];
   if (key !== undefined && (Array.isArray(key) || !/^[\x21-\x7e]{1,255}$/.test(key))) {
-    throw new Refusal(400, 'idempotency_key_invalid', 'The Idempotency-Key must be 1 to 255 printable characters.');
+    throw new Refusal(400, 'idempotency_key_invalid', {
+      message: 'The Idempotency-Key must be 1 to 255 printable characters.',
+    });
   }
   const said = JSON.stringify([reference, amount.minor_units, amount.currency, paymentMethod, description, returnUrl]);
   const fingerprint = createHash('sha256').update(said).digest('hex');
-  return { account, reference, amount, paymentMethod, returnUrl, idempotencyKey: key ?? null, fingerprint, origin: originOf(exchange) };
+  return {
+    account,
+    reference,
+    amount,
+    paymentMethod,
+    returnUrl,
+    idempotencyKey: key ?? null,
+    fingerprint,
+    origin: originOf(exchange),
+  };
 }
 
 function refusalOf(error: z.ZodError): Refusal {
@@ -51,17 +72,23 @@ function refusalOf(error: z.ZodError): Refusal {
     'amount.minor_units': 'amount_invalid',
     'amount.currency': 'currency_unknown',
   };
-  return new Refusal(400, codes[field] ?? 'field_invalid', `The field ${field || '(body)'} is missing or wrong.`, field);
+  const message = `The field ${field || '(body)'} is missing or wrong.`;
+  return new Refusal(400, codes[field] ?? 'field_invalid', { message, field });
 }
 
 /**
  * What a token does to the way of a request it does to the first one of a reference only: a repeat must be able to get
  * through, or no lost request could ever be made good.
  */
-function onFirstRequest(simulator: Simulator, subject: Subject, delivery: DeliveryFault | undefined): DeliveryFault | undefined {
+function onFirstRequest(
+  simulator: Simulator,
+  subject: Subject,
+  delivery: DeliveryFault | undefined,
+): DeliveryFault | undefined {
   if (delivery === undefined) return undefined;
   const place = `${subject.account}\n${subject.reference}`;
-  if (simulator.disturbed.has(place) || simulator.books.chargesOf(subject.account, subject.reference).length > 0) return undefined;
+  if (simulator.disturbed.has(place) || simulator.books.chargesOf(subject.account, subject.reference).length > 0)
+    return undefined;
   simulator.disturbed.add(place);
   return delivery;
 }
@@ -82,7 +109,10 @@ async function deliver({ exchange: { response }, delivery, charge }: Delivery): 
       return reset(response);
     case 'error_after':
       await charge();
-      return send(response, { status: delivery.status, body: { error: { code: 'internal_error', message: 'Something went wrong.' } } });
+      return send(response, {
+        status: delivery.status,
+        body: { error: { code: 'internal_error', message: 'Something went wrong.' } },
+      });
     case 'never_arrives':
       return reset(response);
     case 'not_accepted':
@@ -110,7 +140,10 @@ function notAccepted(status: 429 | 503): Reply {
   return { status, body: { error: { code, message } }, headers: { 'retry-after': '1' } };
 }
 
-async function slowly({ seconds, charge: when }: DeliveryFault & { kind: 'slow' }, charge: () => Promise<Reply>): Promise<Reply> {
+async function slowly(
+  { seconds, charge: when }: DeliveryFault & { kind: 'slow' },
+  charge: () => Promise<Reply>,
+): Promise<Reply> {
   if (when === 'at_the_end') {
     await sleep(seconds * 1_000, undefined, { ref: false });
     return charge();
@@ -121,9 +154,16 @@ async function slowly({ seconds, charge: when }: DeliveryFault & { kind: 'slow' 
 }
 
 function falsified(reply: Reply, fault: DeliveryFault & { kind: 'wrong_amount' | 'wrong_reference' }): Reply {
-  const body = reply.body as { readonly reference?: string; readonly amount?: { minor_units: number; currency: string } };
+  const body = reply.body as {
+    readonly reference?: string;
+    readonly amount?: { minor_units: number; currency: string };
+  };
   if (body.amount === undefined) return reply;
-  if (fault.kind === 'wrong_reference') return { ...reply, body: { ...body, reference: '0000000000000000000000000099' } };
+  if (fault.kind === 'wrong_reference')
+    return { ...reply, body: { ...body, reference: '0000000000000000000000000099' } };
   const { minor_units: minorUnits, currency } = body.amount;
-  return { ...reply, body: { ...body, amount: { minor_units: minorUnits + fault.by, currency: fault.currency ?? currency } } };
+  return {
+    ...reply,
+    body: { ...body, amount: { minor_units: minorUnits + fault.by, currency: fault.currency ?? currency } },
+  };
 }

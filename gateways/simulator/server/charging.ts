@@ -3,7 +3,7 @@ import type { Charge, KeyUse } from './books.ts';
 import type { NewEntry, WireMoney } from './entries.ts';
 import type { Reply } from './exchange.ts';
 import type { RulingFault } from './faults.ts';
-import { record, settleInTime, type Simulator } from './simulator.ts';
+import { record, type Simulator, settleInTime } from './simulator.ts';
 
 /** A request for a charge that has the right form. */
 export interface ChargeRequest {
@@ -22,7 +22,11 @@ export interface ChargeRequest {
  * One arrival of a request. The decision and its row are made without waiting in between, so that of two arrivals in the
  * same instant the second meets the first one's charge; the answer waits until the row is on the disk.
  */
-export async function processCharge(simulator: Simulator, request: ChargeRequest, ruling: RulingFault | undefined): Promise<Reply> {
+export async function processCharge(
+  simulator: Simulator,
+  request: ChargeRequest,
+  ruling: RulingFault | undefined,
+): Promise<Reply> {
   const known = findKnown(simulator, request);
   if (known !== undefined) {
     await record(simulator, repeatEntry(request, known)).durable;
@@ -48,12 +52,16 @@ function findKnown({ books, switchBoard }: Simulator, request: ChargeRequest): K
   const use = idempotencyKey === null || keyMode.mode === 'ignored' ? undefined : books.keyUse(account, idempotencyKey);
   if (use !== undefined && !(keyMode.mode === 'forgotten' && isForgotten(use, keyMode.after_seconds))) {
     const charge = books.charge(use.chargeId);
-    if (charge !== undefined) return { treatedAs: use.fingerprint === fingerprint ? 'replayed' : 'key_reuse_refused', charge };
+    if (charge !== undefined)
+      return { treatedAs: use.fingerprint === fingerprint ? 'replayed' : 'key_reuse_refused', charge };
   }
   const [original] = referenceMode === 'ignored' ? [] : books.chargesOf(account, reference);
   if (original === undefined) return undefined;
   const isSame = sameAmount(original.amount, request.amount);
-  return { treatedAs: referenceMode === 'returns_original' && isSame ? 'original_returned' : 'reference_refused', charge: original };
+  return {
+    treatedAs: referenceMode === 'returns_original' && isSame ? 'original_returned' : 'reference_refused',
+    charge: original,
+  };
 }
 
 function isForgotten({ usedAt }: KeyUse, afterSeconds: number): boolean {
@@ -83,7 +91,7 @@ function chargeEntry(request: ChargeRequest, ruling: RulingFault | undefined): N
       return { kind: 'charge_declined', code: ruling.code, ...row };
     case 'pending': {
       const settlesAt = new Date(Date.now() + ruling.seconds * 1_000).toISOString();
-      return { kind: 'charge_opened', settles_at: settlesAt, settles_as: ruling.then, code: ruling.code, ...row };
+      return { kind: 'charge_opened', settles_at: settlesAt, settles_as: ruling.settles_as, code: ruling.code, ...row };
     }
     case 'requires_action':
       return { kind: 'charge_opened', settles_at: null, settles_as: null, code: null, ...row };
@@ -107,7 +115,10 @@ function refused(status: number, code: string, message: string): Reply {
 }
 
 /** A charge as the gateway tells it: only in the API's own words, never what the simulator knows beyond. */
-export function chargeOnTheWire({ id, reference, status, amount, declineCode, createdAt }: Charge, origin: string): object {
+export function chargeOnTheWire(
+  { id, reference, status, amount, declineCode, createdAt }: Charge,
+  origin: string,
+): object {
   return {
     id,
     reference,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Exchange, readJson, Refusal, send } from './exchange.ts';
+import { type Exchange, Refusal, readJson, send } from './exchange.ts';
 import { faultScript } from './faults.ts';
 import type { Simulator } from './simulator.ts';
 import { switches } from './switches.ts';
@@ -30,7 +30,8 @@ export function postFault(simulator: Simulator, exchange: Exchange, beginOutage:
     // Begun before it is answered, so that whoever has read the answer meets the outage.
     beginOutage(request.outage);
     exchange.response.setHeader('connection', 'close');
-    return send(exchange.response, { status: 202, body: request });
+    send(exchange.response, { status: 202, body: request });
+    return;
   }
   send(exchange.response, { status: 201, body: { id: simulator.faultBook.add(request) } });
 }
@@ -54,8 +55,13 @@ export async function getLedger(simulator: Simulator, { url, response }: Exchang
 
 /** `GET /ledger/entries?after=`: the rows themselves, those with a higher number than `after`. */
 export async function getEntries(simulator: Simulator, { url, response }: Exchange): Promise<void> {
-  const after = z.coerce.number().int().min(0).safeParse(url.searchParams.get('after') ?? 0);
-  if (!after.success) throw new Refusal(400, 'field_invalid', 'after must be a whole number.', 'after');
+  const after = z.coerce
+    .number()
+    .int()
+    .min(0)
+    .safeParse(url.searchParams.get('after') ?? 0);
+  if (!after.success)
+    throw new Refusal(400, 'field_invalid', { message: 'after must be a whole number.', field: 'after' });
   const entries = simulator.books.entries().slice(after.data);
   await simulator.ledger.settled();
   send(response, { status: 200, body: { entries } });
@@ -64,5 +70,5 @@ export async function getEntries(simulator: Simulator, { url, response }: Exchan
 function parse<T>(shape: z.ZodType<T>, exchange: Exchange): T {
   const parsed = shape.safeParse(readJson(exchange));
   if (parsed.success) return parsed.data;
-  throw new Refusal(400, 'field_invalid', z.prettifyError(parsed.error));
+  throw new Refusal(400, 'field_invalid', { message: z.prettifyError(parsed.error) });
 }

@@ -16,11 +16,11 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** Ends a request with a status and a code, from however deep. */
+/** Ends a request with a status, a code of the gateway's API and a sentence, from however deep. */
 export class Refusal extends Error {
   readonly reply: Reply;
 
-  constructor(status: number, code: string, message: string, field?: string) {
+  constructor(status: number, code: string, { message, field }: { message: string; field?: string }) {
     super(message);
     this.name = 'Refusal';
     this.reply = { status, body: { error: { code, message, ...(field === undefined ? {} : { field }) } } };
@@ -37,7 +37,8 @@ export async function readExchange(request: IncomingMessage, response: ServerRes
     bytes += chunk.length;
     if (bytes <= REQUEST_BYTES_MAX) chunks.push(chunk);
   }
-  if (bytes > REQUEST_BYTES_MAX) throw new Refusal(413, 'body_too_large', 'A request may have 65536 bytes.');
+  if (bytes > REQUEST_BYTES_MAX)
+    throw new Refusal(413, 'body_too_large', { message: 'A request may have 65536 bytes.' });
   return {
     method: request.method ?? 'GET',
     url: readUrl(request.url ?? '/'),
@@ -51,7 +52,7 @@ function readUrl(path: string): URL {
   try {
     return new URL(`http://simulator${path}`);
   } catch {
-    throw new Refusal(400, 'url_malformed', 'The address of the request cannot be read.');
+    throw new Refusal(400, 'url_malformed', { message: 'The address of the request cannot be read.' });
   }
 }
 
@@ -60,7 +61,7 @@ export function readJson({ body }: Exchange): unknown {
   try {
     return JSON.parse(body) as unknown;
   } catch {
-    throw new Refusal(400, 'body_malformed', 'The body must be JSON.');
+    throw new Refusal(400, 'body_malformed', { message: 'The body must be JSON.' });
   }
 }
 
@@ -70,10 +71,17 @@ export function originOf({ headers }: Exchange): string {
 }
 
 export function send(response: ServerResponse, { status, body, headers = {} }: Reply): void {
-  sendText(response, status, { 'content-type': 'application/json; charset=utf-8', ...headers }, `${JSON.stringify(body)}\n`);
+  const type = { 'content-type': 'application/json; charset=utf-8' };
+  sendText(response, { status, headers: { ...type, ...headers }, text: `${JSON.stringify(body)}\n` });
 }
 
-export function sendText(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>, text: string): void {
+export interface TextReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export function sendText(response: ServerResponse, { status, headers, text }: TextReply): void {
   if (response.destroyed) return;
   response.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(text)) });
   response.end(text);

@@ -10,7 +10,7 @@ const ruling = [
   z.strictObject({
     kind: z.literal('pending'),
     seconds,
-    then: z.enum(['approved', 'declined']).default('approved'),
+    settles_as: z.enum(['approved', 'declined']).default('approved'),
     code: declineCode.default('card_declined'),
   }),
   z.strictObject({ kind: z.literal('requires_action') }),
@@ -33,11 +33,18 @@ const delivery = [
   /** As if a proxy had sent the request twice: it is processed twice at once, and one answer goes back. */
   z.strictObject({ kind: z.literal('duplicated') }),
   /** The charge is right, its answer names another amount (the true one plus `by`) or another currency. */
-  z.strictObject({ kind: z.literal('wrong_amount'), by: z.number().int().default(-1), currency: z.string().length(3).optional() }),
+  z.strictObject({
+    kind: z.literal('wrong_amount'),
+    by: z.number().int().default(-1),
+    currency: z.string().length(3).optional(),
+  }),
   /** The charge is right, its answer carries another order's reference. */
   z.strictObject({ kind: z.literal('wrong_reference') }),
   /** The charge is right, and its answer is something that no client can read. */
-  z.strictObject({ kind: z.literal('unreadable'), as: z.enum(['html', 'empty', 'truncated', 'cut_off', 'huge', 'not_http']) }),
+  z.strictObject({
+    kind: z.literal('unreadable'),
+    as: z.enum(['html', 'empty', 'truncated', 'cut_off', 'huge', 'not_http']),
+  }),
 ] as const;
 
 /** What goes wrong when the gateway is asked about a charge. */
@@ -118,7 +125,12 @@ export function createFaultBook(): FaultBook {
   return {
     add(script) {
       const id = randomUUID();
-      book.push({ ...script, times: script.times === undefined ? (script.chance === undefined ? 1 : null) : script.times, id, used: 0 });
+      book.push({
+        ...script,
+        times: script.times === undefined ? (script.chance === undefined ? 1 : null) : script.times,
+        id,
+        used: 0,
+      });
       return id;
     },
     take(family, subject) {

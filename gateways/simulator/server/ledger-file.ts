@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type Entry, entry, type NewEntry } from './entries.ts';
+import { endProcess } from './fatal.ts';
 
 /**
  * The ledger on disk: JSON lines, only ever appended. It is the judge of every test and of the tour, so nothing that a
@@ -26,7 +27,10 @@ export async function openLedgerFile(path: string): Promise<{ readonly file: Led
     await handle.truncate(Buffer.byteLength(whole));
     await handle.sync();
   }
-  const entries = whole.split('\n').slice(0, -1).map((line, index) => readLine(path, line, index + 1));
+  const entries = whole
+    .split('\n')
+    .slice(0, -1)
+    .map((line, index) => readLine(path, line, index + 1));
   return { file: createLedgerFile(handle, entries.length), entries };
 }
 
@@ -45,19 +49,14 @@ interface Batch {
   lines: string;
   readonly durable: Promise<void>;
   readonly resolve: () => void;
-  readonly reject: (cause: unknown) => void;
 }
 
 function createBatch(): Batch {
   let resolve: () => void = () => undefined;
-  let reject: (cause: unknown) => void = () => undefined;
-  const durable = new Promise<void>((done, failed) => {
+  const durable = new Promise<void>((done) => {
     resolve = done;
-    reject = failed;
   });
-  // Each row's caller waits for it and fails with it; a batch that nobody waits for any more must not end the process twice.
-  durable.catch(() => undefined);
-  return { lines: '', durable, resolve, reject };
+  return { lines: '', durable, resolve };
 }
 
 /** All rows that come while one sync runs share the next one: hundreds of charges a second on a disk that syncs in 5 ms. */
@@ -65,22 +64,14 @@ function createLedgerFile(handle: FileHandle, count: number): LedgerFile {
   let sequence = count;
   let gathering: Batch | undefined;
   let writing: Batch | undefined;
-  let broken: unknown;
 
   const writeOn = async (): Promise<void> => {
     while (gathering !== undefined) {
       writing = gathering;
       gathering = undefined;
-      try {
-        // Nothing is ever written behind a hole: after one failure every further row fails too.
-        if (broken !== undefined) throw broken;
-        await handle.appendFile(writing.lines);
-        await handle.datasync();
-        writing.resolve();
-      } catch (cause) {
-        broken = cause;
-        writing.reject(cause);
-      }
+      await handle.appendFile(writing.lines);
+      await handle.datasync();
+      writing.resolve();
     }
     writing = undefined;
   };
@@ -97,7 +88,8 @@ function createLedgerFile(handle: FileHandle, count: number): LedgerFile {
       gathering ??= createBatch();
       gathering.lines += `${JSON.stringify(numbered)}\n`;
       const { durable } = gathering;
-      if (isIdle) void writeOn();
+      // Nobody is answered after a failed write, and nothing is ever written behind a hole.
+      if (isIdle) writeOn().catch(endProcess);
       return { entry: numbered, durable };
     },
     settled,

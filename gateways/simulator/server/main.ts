@@ -1,21 +1,25 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { endProcess } from './fatal.ts';
 import { startSimulator } from './server.ts';
 
 /**
  * The gateway simulator as a process of its own: a gateway that lives in the product's process would die with it, and could
- * not judge it. Prints one JSON line with its address when it is ready. An error that nobody handles (a full disk) ends it.
+ * not judge it. Prints one JSON line with its address when it is ready.
  */
 const { SIMULATOR_PORT, SIMULATOR_LEDGER } = z
-  .object({ SIMULATOR_PORT: z.coerce.number().int().min(0).max(65_535).default(0), SIMULATOR_LEDGER: z.string().min(1) })
+  .object({
+    SIMULATOR_PORT: z.coerce.number().int().min(0).max(65_535).default(0),
+    SIMULATOR_LEDGER: z.string().min(1),
+  })
   .parse(process.env);
 
 mkdirSync(dirname(SIMULATOR_LEDGER), { recursive: true });
 const simulator = await startSimulator({ port: SIMULATOR_PORT, ledgerPath: SIMULATOR_LEDGER });
 
 const stop = (): void => {
-  void simulator.close().then(() => process.exit(0));
+  simulator.close().then(() => process.exit(0), endProcess);
 };
 process.once('SIGTERM', stop);
 process.once('SIGINT', stop);

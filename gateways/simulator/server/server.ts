@@ -3,8 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { getAction, postAction } from './action-route.ts';
 import { postCharge } from './charge-route.ts';
 import { deleteFaults, getEntries, getFaults, getLedger, type Outage, postFault, putAccount } from './control-route.ts';
-import { type Exchange, readExchange, Refusal, send } from './exchange.ts';
+import { type Exchange, Refusal, readExchange, send } from './exchange.ts';
+import { endProcess } from './fatal.ts';
 import { getCharge, getCharges } from './inquiry-route.ts';
+import { lockLedger } from './ledger-lock.ts';
 import { openSimulator, type Simulator } from './simulator.ts';
 
 export interface RunningSimulator {
@@ -18,7 +20,14 @@ const LOOPBACK = '127.0.0.1';
 const CLOSING_MS = 1_000;
 
 /** Starts the gateway's HTTP face on loopback. @param port 0 for any free one */
-export async function startSimulator({ port, ledgerPath }: { port: number; ledgerPath: string }): Promise<RunningSimulator> {
+export async function startSimulator({
+  port,
+  ledgerPath,
+}: {
+  port: number;
+  ledgerPath: string;
+}): Promise<RunningSimulator> {
+  const lock = await lockLedger(ledgerPath);
   const simulator = await openSimulator(ledgerPath);
   const face = createFace(simulator);
   const listeningOn = await listen(face.server, port);
@@ -29,6 +38,7 @@ export async function startSimulator({ port, ledgerPath }: { port: number; ledge
       face.end();
       await closeServer(face.server);
       await simulator.ledger.close();
+      lock.release();
     },
   };
 }
@@ -56,7 +66,9 @@ function createFace(simulator: Simulator): Face {
     }, outage.for_ms);
   };
 
-  const server = createServer((request, response) => void answer({ simulator, beginOutage }, request, response));
+  const server = createServer((request, response) => {
+    answer({ simulator, beginOutage }, request, response).catch(endProcess);
+  });
   // Idle connections are the client's to end: a gateway that closes one while a request is on its way is a fault by itself.
   server.keepAliveTimeout = 65_000;
   server.prependListener('connection', (socket) => {
@@ -84,7 +96,6 @@ async function answer(parts: Parts, request: IncomingMessage, response: ServerRe
   } catch (error) {
     if (error instanceof Refusal) return send(response, error.reply);
     if (request.destroyed && !request.complete) return;
-    // A gateway that cannot write its ledger must not go on telling people about money.
     throw error;
   }
 }
@@ -102,11 +113,19 @@ type Handler = (parts: Parts, exchange: Exchange, words: readonly string[]) => P
 const ROUTES: readonly (readonly [string, RegExp, Handler])[] = [
   ['POST', CHARGES, authorized(({ simulator }, exchange, [account = '']) => postCharge(simulator, account, exchange))],
   ['GET', CHARGES, authorized(({ simulator }, exchange, [account = '']) => getCharges(simulator, account, exchange))],
-  ['GET', CHARGE, authorized(({ simulator }, exchange, [account = '', id = '']) => getCharge(simulator, account, [exchange, id]))],
+  [
+    'GET',
+    CHARGE,
+    authorized(({ simulator }, exchange, [account = '', id = '']) => getCharge(simulator, account, [exchange, id])),
+  ],
   ['GET', ACTION, ({ simulator }, exchange, [id = '']) => getAction(simulator, exchange, id)],
   ['POST', ACTION_DONE, ({ simulator }, exchange, [id = '', way = '']) => postAction(simulator, exchange, [id, way])],
   ['PUT', CONTROL_ACCOUNT, ({ simulator }, exchange, [account = '']) => putAccount(simulator, account, exchange)],
-  ['POST', /^\/control\/faults$/, ({ simulator, beginOutage }, exchange) => postFault(simulator, exchange, beginOutage)],
+  [
+    'POST',
+    /^\/control\/faults$/,
+    ({ simulator, beginOutage }, exchange) => postFault(simulator, exchange, beginOutage),
+  ],
   ['GET', /^\/control\/faults$/, ({ simulator }, exchange) => getFaults(simulator, exchange)],
   ['DELETE', /^\/control\/faults$/, ({ simulator }, exchange) => deleteFaults(simulator, exchange)],
   ['GET', /^\/ledger$/, ({ simulator }, exchange) => getLedger(simulator, exchange)],
@@ -119,13 +138,14 @@ async function route(parts: Parts, exchange: Exchange): Promise<void> {
     const match = method === exchange.method ? path.exec(exchange.url.pathname) : null;
     if (match !== null) return handle(parts, exchange, match.slice(1));
   }
-  throw new Refusal(404, 'route_not_found', 'There is no such route.');
+  throw new Refusal(404, 'route_not_found', { message: 'There is no such route.' });
 }
 
 /** Any bearer key will do: no real money is behind it. But a request without one is refused, as everywhere. */
 function authorized(handle: Handler): Handler {
   return (parts, exchange, words) => {
-    if (!/^Bearer \S+$/.test(exchange.headers.authorization ?? '')) throw new Refusal(401, 'credentials_missing', 'Send a bearer key.');
+    if (!/^Bearer \S+$/.test(exchange.headers.authorization ?? ''))
+      throw new Refusal(401, 'credentials_missing', { message: 'Send a bearer key.' });
     return handle(parts, exchange, words);
   };
 }

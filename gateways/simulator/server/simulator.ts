@@ -1,5 +1,6 @@
 import { type Books, type Charge, createBooks } from './books.ts';
 import type { Entry, NewEntry } from './entries.ts';
+import { endProcess } from './fatal.ts';
 import { createFaultBook, type FaultBook } from './faults.ts';
 import { type LedgerFile, openLedgerFile } from './ledger-file.ts';
 import { createLedgerView, type LedgerView } from './ledger-view.ts';
@@ -35,7 +36,10 @@ export async function openSimulator(ledgerPath: string): Promise<Simulator> {
  * Writes one row. The books know it at once, so that a second request in the same instant meets the first one's charge;
  * nobody is told of it before `durable`.
  */
-export function record(simulator: Simulator, row: NewEntry): { readonly entry: Entry; readonly durable: Promise<void> } {
+export function record(
+  simulator: Simulator,
+  row: NewEntry,
+): { readonly entry: Entry; readonly durable: Promise<void> } {
   const appended = simulator.ledger.append(row);
   simulator.books.apply(appended.entry);
   simulator.view.apply(appended.entry);
@@ -43,7 +47,11 @@ export function record(simulator: Simulator, row: NewEntry): { readonly entry: E
 }
 
 /** Moves the money of an open charge, or declines it; undefined when it is not open any more. */
-export function settle(simulator: Simulator, id: string, settlesAs: 'approved' | 'declined'): Promise<void> | undefined {
+export function settle(
+  simulator: Simulator,
+  id: string,
+  settlesAs: 'approved' | 'declined',
+): Promise<void> | undefined {
   const charge = simulator.books.charge(id);
   if (charge === undefined || charge.status === 'approved' || charge.status === 'declined') return undefined;
   const { account, reference, amount } = charge;
@@ -63,7 +71,13 @@ export function settleInTime(simulator: Simulator, { id, settlesAt, settlesAs }:
   });
 }
 
-/** Does something after a while, without keeping the process alive for it. A failure ends the process: see main.ts. */
+/** Does something after a while, without keeping the process alive for it. */
 export function later(milliseconds: number, act: () => Promise<void>): void {
-  setTimeout(() => void act(), Math.max(0, milliseconds)).unref();
+  const timer = setTimeout(
+    () => {
+      act().catch(endProcess);
+    },
+    Math.max(0, milliseconds),
+  );
+  timer.unref();
 }
