@@ -49,11 +49,23 @@ export type ConfigurationJudgement =
  * find out what happened to a lost request: all that can be promised is that one request was sent.
  */
 export function judgeConfiguration(name: string, capabilities: GatewayCapabilities): ConfigurationJudgement {
-  if (capabilities.repeat.by !== 'nothing' || capabilities.inquiry.by.length > 0) return { kind: 'exactly_once' };
+  if (isRepeatProtected(capabilities) || canAskAboutLostAnswer(capabilities)) return { kind: 'exactly_once' };
   return {
     kind: 'at_most_once_sent',
     sentence:
       `Gateway ${name} honours no idempotency key, keeps no reference unique and answers no inquiry, so a lost answer can never be found out. ` +
       'Choose another gateway, or set ALLOW_AT_MOST_ONCE_SENT=true to accept "at most one request sent" instead of "charged once".',
   };
+}
+
+/** A key that is forgotten before a repeat could arrive is no protection; domain/after-unknown.ts never uses it either. */
+function isRepeatProtected({ repeat, callTimeoutSeconds }: GatewayCapabilities): boolean {
+  if (repeat.by === 'key') return repeat.windowSeconds > 2 * callTimeoutSeconds;
+  return repeat.by === 'reference';
+}
+
+/** The gateway's own reference helps only where it is known before the risky step: it comes with the answer that is lost. */
+function canAskAboutLostAnswer({ inquiry, savesGatewayReferenceFirst }: GatewayCapabilities): boolean {
+  if (inquiry.by.includes('merchant_reference')) return true;
+  return inquiry.by.includes('gateway_reference') && savesGatewayReferenceFirst;
 }
