@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 
 const LARGEST_LOG_BYTES = 10 * 1024 * 1024;
 const TAIL_LINES = 15;
+const TAIL_CHARACTERS = 2_000;
 
 /** A file's text, or null when there is no such file. */
 export function readIfThere(path: string): string | null {
@@ -44,5 +45,7 @@ export function rotateLog(path: string): void {
 /** The last lines of a log on one line, for the error that says why a part did not start. */
 export function logTail(path: string): string {
   const text = readIfThere(path)?.trim() ?? '';
-  return text === '' ? `its log ${path} is empty` : `its log ends: ${text.split('\n').slice(-TAIL_LINES).join(' | ')}`;
+  return text === ''
+    ? `its log ${path} is empty`
+    : `its log ends: ${text.split('\n').slice(-TAIL_LINES).join(' | ').slice(-TAIL_CHARACTERS)}`;
 }

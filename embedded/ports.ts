@@ -21,7 +21,10 @@ export async function isPortFree(port: number): Promise<boolean> {
 export async function keptPort(file: string, configured?: number): Promise<number> {
   if (configured !== undefined && configured !== 0) {
     if (await isPortFree(configured)) return configured;
-    throw new CodedError('program_failed', `Port ${configured} on 127.0.0.1 is taken by another program; stop it or choose another port.`);
+    throw new CodedError(
+      'program_failed',
+      `Port ${configured} on 127.0.0.1 is taken by another program; stop it or choose another port.`,
+    );
   }
   const kept = Number(readIfThere(file) ?? 0);
   if (Number.isInteger(kept) && kept > 0 && kept < 65_536 && (await isPortFree(kept))) return kept;

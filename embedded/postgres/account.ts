@@ -54,5 +54,8 @@ export function reachableFolder(purpose: string, path: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o755 });
   const found = lstatSync(folder);
   if (found.isDirectory() && found.uid === process.getuid?.()) return folder;
-  throw new CodedError('program_failed', `${folder} belongs to another user; remove it, or keep the project where every user can enter.`);
+  throw new CodedError(
+    'program_failed',
+    `${folder} belongs to another user; remove it, or keep the project where every user can enter.`,
+  );
 }

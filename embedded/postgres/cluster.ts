@@ -38,15 +38,23 @@ export async function prepareCluster(files: ClusterFiles, programs: PostgresProg
   if (made !== undefined) {
     if (Number(made) === programs.major) return;
     const advice = `set PG_BIN to a PostgreSQL ${made}, or move the folder away to begin with an empty database`;
-    throw new CodedError('program_failed', `The data in ${files.data} was made by PostgreSQL ${made} and cannot be read by ${programs.major}; ${advice}.`);
+    throw new CodedError(
+      'program_failed',
+      `The data in ${files.data} was made by PostgreSQL ${made} and cannot be read by ${programs.major}; ${advice}.`,
+    );
   }
   const draft = `${files.data}.new`;
   rmSync(draft, { recursive: true, force: true });
   makeOwnFolder(draft, account);
   if (!existsSync(files.password)) writePrivateFile(files.password, randomBytes(24).toString('base64url'));
   giveTo(files.password, account);
-  const { code, output } = await runProgram(join(programs.folder, 'initdb'), initialisation(draft, files, programs.major), account);
-  if (code !== 0) throw new CodedError('program_failed', `The database files could not be made in ${draft}: ${lastWords(output)}`);
+  const { code, output } = await runProgram(
+    join(programs.folder, 'initdb'),
+    initialisation(draft, files, programs.major),
+    account,
+  );
+  if (code !== 0)
+    throw new CodedError('program_failed', `The database files could not be made in ${draft}: ${lastWords(output)}`);
   appendFileSync(join(draft, 'postgresql.conf'), "\ninclude 'paidonce.conf'\n");
   renameSync(draft, files.data);
 }
@@ -63,7 +71,11 @@ function initialisation(draft: string, files: ClusterFiles, major: number): stri
  * Written anew before each start. Durable like a production server (a payment that was answered must survive a power
  * cut), but small: one machine, one application, a laptop's memory.
  */
-export function writeSettings(files: ClusterFiles, server: { readonly port: number; readonly major: number }, account: Account): void {
+export function writeSettings(
+  files: ClusterFiles,
+  server: { readonly port: number; readonly major: number },
+  account: Account,
+): void {
   const settings: Record<string, string | number> = {
     listen_addresses: '127.0.0.1',
     port: server.port,
@@ -97,7 +109,9 @@ export function writeSettings(files: ClusterFiles, server: { readonly port: numb
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'`);
   const path = join(files.data, 'paidonce.conf');
-  writeFileSync(path, `# Written by paidonce before each start; changes here are lost.\n${lines.join('\n')}\n`, { mode: 0o600 });
+  writeFileSync(path, `# Written by paidonce before each start; changes here are lost.\n${lines.join('\n')}\n`, {
+    mode: 0o600,
+  });
   giveTo(path, account);
 }
 

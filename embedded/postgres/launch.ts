@@ -54,7 +54,10 @@ export async function shutDown(server: Server): Promise<void> {
   if (code === 0 || /no server running|does not exist/i.test(output)) return;
   const last = await control(server, ['-m', 'immediate', '-w', '-t', String(STOP_WAIT_SECONDS), 'stop']);
   if (last.code === 0 || /no server running|does not exist/i.test(last.output)) return;
-  throw new CodedError('program_failed', `PostgreSQL in ${server.files.data} could not be stopped: ${lastWords(last.output)}`);
+  throw new CodedError(
+    'program_failed',
+    `PostgreSQL in ${server.files.data} could not be stopped: ${lastWords(last.output)}`,
+  );
 }
 
 function control(server: Server, parameters: readonly string[]): Promise<ProgramResult> {
@@ -62,7 +65,9 @@ function control(server: Server, parameters: readonly string[]): Promise<Program
 }
 
 function passesByItself(said: string): boolean {
-  return /shared memory block .* still in use|lock file "postmaster.pid" already exists|could not bind|Address already in use/i.test(said);
+  return /shared memory block .* still in use|lock file "postmaster.pid" already exists|could not bind|Address already in use/i.test(
+    said,
+  );
 }
 
 /**

@@ -28,7 +28,11 @@ export function lastServer(files: ClusterFiles): { processId: number; port: numb
  * id may be another program's by now, a port another server's, and `pg_ctl status` believes in killed processes.
  */
 export async function probe(files: ClusterFiles, port: number): Promise<Finding> {
-  const client = new pg.Client({ ...connection(files, port, 'postgres'), connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: CONNECT_TIMEOUT_MS });
+  const client = new pg.Client({
+    ...connection(files, port, 'postgres'),
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: CONNECT_TIMEOUT_MS,
+  });
   client.on('error', () => undefined); // A server that goes away in the middle shows in the query's own error.
   try {
     await client.connect();

@@ -13,7 +13,9 @@ export interface PostgresPrograms {
 }
 
 /** Where orders are kept: a database that somebody else runs, or one of our own made with these programs. */
-export type DatabaseChoice = { readonly kind: 'external'; readonly url: string } | { readonly kind: 'own'; readonly folder: string };
+export type DatabaseChoice =
+  | { readonly kind: 'external'; readonly url: string }
+  | { readonly kind: 'own'; readonly folder: string };
 
 /**
  * Decides by the environment, without starting anything: DATABASE_URL, else the programs of PG_BIN, else those that npm
@@ -33,7 +35,10 @@ export function ownProgramsFolder(environment: NodeJS.ProcessEnv): string {
 function completeFolder(folder: string): string {
   const absent = ['initdb', 'pg_ctl', 'postgres'].filter((program) => !existsSync(join(folder, program)));
   if (absent.length === 0) return folder;
-  throw new CodedError('program_missing', `PG_BIN names ${folder}, which has no ${absent.join(', no ')}; name the bin folder of a PostgreSQL 15 or later.`);
+  throw new CodedError(
+    'program_missing',
+    `PG_BIN names ${folder}, which has no ${absent.join(', no ')}; name the bin folder of a PostgreSQL 15 or later.`,
+  );
 }
 
 function packagedFolder(): string {
@@ -96,7 +101,10 @@ function repairedCopy(native: string, account: Account): string {
 
 /** The npm tarball cannot hold links; this does what the package's own install script does from the list it carries. */
 export function recreateLinks(native: string): void {
-  const list = JSON.parse(readIfThere(join(native, 'pg-symlinks.json')) ?? '[]') as { source: string; target: string }[];
+  const list = JSON.parse(readIfThere(join(native, 'pg-symlinks.json')) ?? '[]') as {
+    source: string;
+    target: string;
+  }[];
   for (const { source, target } of list) {
     const link = join(native, relative('native', target));
     if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) continue;
@@ -114,5 +122,8 @@ function openToAll(folder: string): void {
 }
 
 function notRunnable(folder: string, problem: string): CodedError {
-  return new CodedError('program_failed', `The PostgreSQL in ${folder} cannot be run: ${problem || 'it says nothing'}.`);
+  return new CodedError(
+    'program_failed',
+    `The PostgreSQL in ${folder} cannot be run: ${problem || 'it says nothing'}.`,
+  );
 }
