@@ -1,7 +1,6 @@
 -- The present shape of the database on one page, made from its catalog. Do not edit: write a migration, then run
 -- `npm run schema:dump`. A test holds this page equal to what the migrations make, and checks that it can be run.
 
--- Who may call the API, by the SHA-256 of a key.
 create table api_keys (
   id uuid not null,
   name text not null,
@@ -15,15 +14,15 @@ create table api_keys (
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_role_known CHECK ((role = ANY (ARRAY['read'::text, 'write'::text, 'operate'::text])))
 );
+comment on table api_keys is 'Who may call the API, by the SHA-256 of a key.';
 
--- The moves a payment attempt may make.
 create table attempt_status_transitions (
   from_status text not null,
   to_status text not null,
   constraint attempt_status_transitions_pkey PRIMARY KEY (from_status, to_status)
 );
+comment on table attempt_status_transitions is 'The moves a payment attempt may make.';
 
--- Why we believe what orders and attempts say. Append-only.
 create table evidence (
   id uuid not null,
   order_id uuid not null,
@@ -43,8 +42,8 @@ create table evidence (
   constraint evidence_order_status_is_final CHECK ((proves_order_status = ANY (ARRAY['paid'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'voided'::text]))),
   constraint evidence_pkey PRIMARY KEY (id)
 );
+comment on table evidence is 'Why we believe what orders and attempts say. Append-only.';
 
--- What a caller was answered under an Idempotency-Key.
 create table idempotency_keys (
   scope text not null,
   route text not null,
@@ -61,15 +60,15 @@ create table idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (scope, route, key),
   constraint idempotency_keys_scope_bounded CHECK (((length(scope) >= 1) AND (length(scope) <= 100)))
 );
+comment on table idempotency_keys is 'What a caller was answered under an Idempotency-Key.';
 
--- The moves an order may make.
 create table order_status_transitions (
   from_status text not null,
   to_status text not null,
   constraint order_status_transitions_pkey PRIMARY KEY (from_status, to_status)
 );
+comment on table order_status_transitions is 'The moves an order may make.';
 
--- What a shop wants to be paid, once.
 create table orders (
   id uuid not null,
   shop_reference text,
@@ -100,8 +99,8 @@ create table orders (
   constraint orders_shop_reference_unique UNIQUE (shop_reference),
   constraint orders_status_known CHECK ((status = ANY (ARRAY['created'::text, 'processing'::text, 'requires_action'::text, 'authorized'::text, 'unknown'::text, 'paid'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'voided'::text])))
 );
+comment on table orders is 'What a shop wants to be paid, once.';
 
--- News for the world outside, written with the change and sent after the commit.
 create table outbox_events (
   id uuid not null,
   order_id uuid not null,
@@ -114,8 +113,8 @@ create table outbox_events (
   constraint outbox_events_once UNIQUE NULLS NOT DISTINCT (order_id, kind, attempt_number),
   constraint outbox_events_pkey PRIMARY KEY (id)
 );
+comment on table outbox_events is 'News for the world outside, written with the change and sent after the commit.';
 
--- One try to charge an order, and the payment token that was burnt for it.
 create table payment_attempts (
   order_id uuid not null,
   attempt_number integer not null,
@@ -159,8 +158,8 @@ create table payment_attempts (
   constraint payment_attempts_settled_has_evidence CHECK (((status = ANY (ARRAY['approved'::text, 'declined'::text, 'not_processed'::text])) = (evidence_id IS NOT NULL))),
   constraint payment_attempts_status_known CHECK ((status = ANY (ARRAY['claimed'::text, 'sent'::text, 'requires_action'::text, 'pending'::text, 'unknown'::text, 'approved'::text, 'declined'::text, 'not_processed'::text])))
 );
+comment on table payment_attempts is 'One try to charge an order, and the payment token that was burnt for it.';
 
--- Which files of migrations/ were applied.
 create table schema_migrations (
   number integer not null,
   name text not null,
@@ -168,6 +167,7 @@ create table schema_migrations (
   applied_at timestamp with time zone not null,
   constraint schema_migrations_pkey PRIMARY KEY (number)
 );
+comment on table schema_migrations is 'Which files of migrations/ were applied.';
 
 alter table evidence add constraint evidence_attempt_exists
   FOREIGN KEY (order_id, attempt_number) REFERENCES payment_attempts(order_id, attempt_number);

@@ -39,8 +39,7 @@ async function refuseUnknownObjects(database: Queryable): Promise<void> {
 
 async function readTables(database: Queryable): Promise<string[]> {
   const { rows } = await database.query<{ sql: string }>(
-    `select coalesce('-- ' || replace(obj_description(relation.oid, 'pg_class'), E'\\n', E'\\n-- ') || E'\\n', '')
-       || case relation.relpersistence when 'u' then 'create unlogged table ' else 'create table ' end
+    `select case relation.relpersistence when 'u' then 'create unlogged table ' else 'create table ' end
        || quote_ident(relname) || E' (\\n  ' || (
          select string_agg(line, E',\\n  ' order by place, name) from (
            select 1000 as place, conname::text as name,
@@ -53,7 +52,9 @@ async function readTables(database: Queryable): Promise<string[]> {
              || coalesce(' default ' || pg_get_expr(adbin, adrelid), '')
            from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
            where attrelid = relation.oid and attnum > 0 and not attisdropped) as lines)
-       || E'\\n);' as sql
+       || E'\\n);'
+       || coalesce(E'\\ncomment on table ' || quote_ident(relname) || ' is '
+         || quote_literal(obj_description(relation.oid, 'pg_class')) || ';', '') as sql
      from pg_class relation
      where relnamespace = 'public'::regnamespace and relkind = 'r'
      order by relname::text collate "C"`,
