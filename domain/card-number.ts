@@ -13,6 +13,8 @@ const BRANDS: readonly { readonly prefix: RegExp; readonly lengths: readonly num
 /** One in four thousand of our own ids would pass for a card number by chance, and nobody types a card in this shape. */
 const UUID = /(?<![0-9a-f])([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?![0-9a-f])/giu;
 
+const CARD_DIGITS_MAX = 19;
+
 const SEPARATED_DIGITS = /\d(?:[\s.\-\u2010-\u2015]{0,2}\d){12,}/gu;
 
 /** Digits of other scripts and full-width digits are digits to a person, so they are to us. */
@@ -24,8 +26,9 @@ function digitValue(digit: string): number {
   const code = digit.codePointAt(0) ?? 48;
   if (code >= 48 && code <= 57) return code - 48;
   let start = code;
-  while (code - start < 9 && /\p{Nd}/u.test(String.fromCodePoint(start - 1))) start -= 1;
-  return code - start;
+  while (/\p{Nd}/u.test(String.fromCodePoint(start - 1))) start -= 1;
+  // Some scripts have two sets of digits, one right after the other.
+  return (code - start) % 10;
 }
 
 function passesLuhn(digits: string): boolean {
@@ -52,9 +55,10 @@ function containsCardNumber(run: string): boolean {
   const groups = run.split(/\D+/u);
   return groups.some((_, start) => {
     let digits = '';
-    for (const group of groups.slice(start)) {
+    // Every group has a digit, so more groups than that are never looked at; a copy of all would take minutes for a long text.
+    for (const group of groups.slice(start, start + CARD_DIGITS_MAX)) {
       digits += group;
-      if (digits.length > 19) return false;
+      if (digits.length > CARD_DIGITS_MAX) return false;
       if (isCardNumber(digits)) return true;
     }
     return false;
