@@ -24,13 +24,13 @@ export function runningParts(
 /** Resolves with the first part below the application that ends by itself, until endings are expected. */
 export function whenLost({ temporal, simulator }: Backing): { readonly lost: Promise<PartName>; expect(): void } {
   let isExpected = false;
-  const parts: { part: PartName; ended: Promise<unknown> }[] = [
-    { part: 'simulator', ended: simulator.process.ended },
-    ...(temporal.server === null ? [] : [{ part: 'temporal', ended: temporal.server.process.ended }]),
+  const watched: [PartName, Promise<unknown> | undefined][] = [
+    ['simulator', simulator.process.ended],
+    ['temporal', temporal.server?.process.ended],
   ];
   const lost = new Promise<PartName>((resolve) => {
-    for (const { part, ended } of parts) {
-      void ended.then(() => {
+    for (const [part, ended] of watched) {
+      void ended?.then(() => {
         if (!isExpected) resolve(part);
       });
     }

@@ -7,6 +7,9 @@ import { type Account, giveTo, makeOwnFolder } from './account.ts';
 import type { PostgresPrograms } from './programs.ts';
 import { runProgram } from './run-program.ts';
 
+/** One call syncs a whole file system, there only. */
+const CAN_SYNC_FILE_SYSTEM = process.platform === 'linux';
+
 export const SUPERUSER = 'paidonce';
 
 /** Everything that belongs to one embedded server, below one folder. */
@@ -64,7 +67,8 @@ function initialisation(draft: string, files: ClusterFiles, major: number): stri
   const locale = major >= 17 ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'] : ['--locale=C'];
   // Not "trust": every user of the machine can reach a port of the loopback address.
   const access = ['--auth=scram-sha-256', `--pwfile=${files.password}`, `--username=${SUPERUSER}`];
-  return ['-D', draft, '-E', 'UTF8', ...locale, ...access, '--no-instructions'];
+  const sync = major >= 17 && CAN_SYNC_FILE_SYSTEM ? ['--sync-method=syncfs'] : [];
+  return ['-D', draft, '-E', 'UTF8', ...locale, ...access, ...sync, '--no-instructions'];
 }
 
 /**
@@ -104,6 +108,8 @@ export function writeSettings(
     // The texts and values of statements stay out of the log: they may hold what a log must not.
     log_min_error_statement: 'panic',
     log_parameter_max_length: 0,
+    // After a kill each file would be synced on its own before recovery; seen: 2 s against 0.1 s on a busy machine.
+    ...(CAN_SYNC_FILE_SYSTEM ? { recovery_init_sync_method: 'syncfs' } : {}),
     // Version 18 starts three helper processes for reading by default; a database of this size needs none.
     ...(server.major >= 18 ? { io_method: 'sync' } : {}),
   };
