@@ -18,6 +18,8 @@ const environment = z.object({
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   PAYMENT_TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
+  /** Tokens signed with this one are still believed: set it while the secret is changed, for as long as tokens live. */
+  PAYMENT_TOKEN_SECRET_PREVIOUS: z.string().min(32, 'must have at least 32 characters').optional(),
   PAYMENT_TOKEN_SECONDS: z.coerce
     .number()
     .int()
@@ -51,6 +53,8 @@ const environment = z.object({
     })
     .pipe(z.array(gatewayAccount).min(1)),
   ALLOW_AT_MOST_ONCE_SENT: z.stringbool().default(false),
+  /** Where things that can be made again are kept, such as the workflows' bundle. */
+  CACHE_FOLDER: z.string().default('.paidonce/cache'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 

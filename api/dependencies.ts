@@ -1,0 +1,34 @@
+import type { Registry } from 'prom-client';
+import type { Currency } from '../domain/currencies.ts';
+import type { Logger } from '../process/log.ts';
+import type { Database } from '../store/database.ts';
+import type { OrderChanges } from '../store/order-changes.ts';
+import type { PurchaseStarter } from './purchases.ts';
+
+/** Everything that the API works with, handed in once by the process; nothing here is reached by an import. */
+export interface ApiDependencies {
+  readonly settings: ApiSettings;
+  readonly database: Database;
+  readonly orderChanges: Pick<OrderChanges, 'waitForChange'>;
+  /** The first one takes the orders that name no gateway. */
+  readonly gateways: readonly [GatewayFacts, ...GatewayFacts[]];
+  readonly purchases: PurchaseStarter;
+  readonly log: Logger;
+  readonly metrics: Registry;
+}
+
+/** What the API has to know about a gateway; it never talks to one. */
+export interface GatewayFacts {
+  readonly name: string;
+  /** Where the gateway counts a currency otherwise than ISO 4217. */
+  readonly currencyDecimals: Readonly<Partial<Record<Currency, number>>>;
+}
+
+export interface ApiSettings {
+  /** The first one signs; the others are still believed, so that a secret can be changed without a break. */
+  readonly paymentTokenSecrets: readonly [string, ...string[]];
+  readonly paymentTokenSeconds: number;
+  readonly orderExpirySeconds: number;
+  /** How long a `pay` waits for the outcome when the caller does not say. */
+  readonly payWaitSeconds: number;
+}

@@ -1,0 +1,99 @@
+import { CodedError } from '../domain/errors.ts';
+import { isAnswerable, isClosed } from '../domain/order.ts';
+import type { Database } from '../store/database.ts';
+import { findOrder, type Order } from '../store/orders.ts';
+import type { PayMetrics } from './observation.ts';
+import { isPastExpiry, takesNewAttempt } from './order-answer.ts';
+import type { OrderWatch } from './order-watch.ts';
+import type { PurchaseStarter } from './purchases.ts';
+
+export interface PayDependencies {
+  readonly database: Database;
+  readonly purchases: PurchaseStarter;
+  readonly watch: OrderWatch;
+  readonly metrics: PayMetrics;
+}
+
+export interface PayCommand {
+  readonly orderId: string;
+  /** From the payment token, which is verified already. */
+  readonly attemptNumber: number;
+  readonly paymentMethod: string;
+  readonly returnUrl: string | null;
+  readonly waitMs: number;
+  /** Ends the wait early. */
+  readonly signal: AbortSignal;
+}
+
+export interface PayResult {
+  readonly order: Order;
+  /** False: not known yet, ask again with the same token. */
+  readonly answered: boolean;
+}
+
+/**
+ * Makes, or joins, the attempt that the token names, and waits for its answer on the order's row. A charge can come of it only
+ * through the order's one workflow and the unique row of the attempt; here nothing is decided that could make a second one.
+ * @throws CodedError `order_not_found`, `order_expired`, `order_not_payable`, `payment_token_invalid`, `temporal_unavailable`
+ */
+export async function pay(dependencies: PayDependencies, command: PayCommand): Promise<PayResult> {
+  const { metrics, watch } = dependencies;
+  const { attemptNumber } = command;
+  const order = await readOrder(dependencies.database, command.orderId);
+  const isReady = (seen: Order): boolean => answers(seen, attemptNumber);
+
+  if (isReady(order)) {
+    metrics.count('already_final');
+    return { order, answered: true };
+  }
+  if (attemptNumber <= order.currentAttempt) metrics.count('joined');
+  else await startAttempt(dependencies, order, command);
+
+  const seen = await watch.wait({ order, isReady, timeoutMs: command.waitMs, signal: command.signal });
+  return { order: seen, answered: isReady(seen) };
+}
+
+/**
+ * Does the row answer for this attempt? Between the start of a further attempt and its claim the row still shows how the one
+ * before it ended, and that is no answer.
+ */
+function answers(order: Order, attemptNumber: number): boolean {
+  return isClosed(order.status) || (order.currentAttempt >= attemptNumber && isAnswerable(order.status));
+}
+
+async function startAttempt(
+  { database, purchases, metrics }: PayDependencies,
+  order: Order,
+  { attemptNumber, paymentMethod, returnUrl }: PayCommand,
+): Promise<void> {
+  refuseUnlessStartable(order, attemptNumber);
+  const way = await purchases.pay(order, { attemptNumber, paymentMethod, returnUrl: returnUrl ?? order.returnUrl });
+  metrics.count(way);
+  if (way !== 'over') return;
+  // The workflow may have ended in this very moment, with the order; then the row has the answer.
+  const now = await readOrder(database, order.id);
+  if (!answers(now, attemptNumber)) {
+    throw new CodedError(
+      'order_not_payable',
+      "The order's workflow was ended from outside although the order is open; an operator has to look at it. Nothing was charged.",
+    );
+  }
+}
+
+function refuseUnlessStartable(order: Order, attemptNumber: number): void {
+  const now = new Date();
+  // Only a database that lost rows, say to an old backup, can be behind a token of ours; its next attempt may be a second charge.
+  if (attemptNumber > order.currentAttempt + 1) {
+    throw new CodedError('payment_token_invalid', undefined, { field: 'payment_token' });
+  }
+  if (isPastExpiry(order, now)) throw new CodedError('order_expired');
+  if (!takesNewAttempt(order, now)) {
+    throw new CodedError('order_not_payable', `The order is ${order.status} and takes no new payment attempt.`);
+  }
+}
+
+async function readOrder(database: Database, orderId: string): Promise<Order> {
+  const order = await findOrder(database, orderId);
+  if (order === undefined) throw new CodedError('order_not_found');
+  return order;
+}

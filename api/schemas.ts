@@ -1,0 +1,227 @@
+import { z } from 'zod';
+import { ATTEMPT_STATUSES } from '../domain/attempt.ts';
+import { CURRENCY_DECIMALS, type Currency } from '../domain/currencies.ts';
+import { EVIDENCE_KINDS } from '../domain/evidence.ts';
+import { MINOR_UNITS_MAX } from '../domain/money.ts';
+import { EVIDENCED_ORDER_STATUSES, ORDER_STATUSES } from '../domain/order.ts';
+import { DECLINE_CODES } from '../domain/outcome.ts';
+
+/** Everything that crosses the API, as it stands in the OpenAPI document. JSON is snake_case; unknown fields are refused. */
+
+const AMOUNT_SENTENCE = `Must be a whole number of minor units (cents for EUR) from 1 to ${MINOR_UNITS_MAX}.`;
+
+/** Not blank, no control characters and no halves of characters: Postgres refuses the one and changes the other. */
+function text(lengthMax: number) {
+  const sentence = `Must be a text of 1 to ${lengthMax} characters, not blank and without control characters.`;
+  return z
+    .string({ error: sentence })
+    .min(1, sentence)
+    .max(lengthMax, sentence)
+    .regex(/^(?=.*\S)[^\p{Cc}\p{Cs}]*$/u, sentence);
+}
+
+const URL_SENTENCE = 'Must be an http or https address of at most 2000 characters, without a user name.';
+
+export const webAddress = text(2_000)
+  .refine(isWebAddress, URL_SENTENCE)
+  .meta({ format: 'uri', description: 'Where a redirecting gateway sends the customer back to.' });
+
+function isWebAddress(address: string): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, username, password } = new URL(address);
+  return ['http:', 'https:'].includes(protocol) && username === '' && password === '';
+}
+
+export const orderId = z
+  .string({ error: 'Must be the id of an order.' })
+  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'Must be the id of an order: a lower-case UUID.')
+  .meta({ description: 'The id that the order was created with.' });
+
+export const orderPath = z.strictObject({ id: orderId });
+
+export const amount = z
+  .strictObject({
+    minor_units: z.int({ error: AMOUNT_SENTENCE }).min(1, AMOUNT_SENTENCE).max(MINOR_UNITS_MAX, AMOUNT_SENTENCE),
+    currency: z.enum(Object.keys(CURRENCY_DECIMALS) as [Currency, ...Currency[]], {
+      error: 'Must be a three-letter ISO 4217 code in use, such as EUR.',
+    }),
+  })
+  .meta({ id: 'Amount', description: 'An amount as a whole number of the minor unit of its currency.' });
+
+export const idempotencyHeaders = z.looseObject({
+  'idempotency-key': z
+    .string()
+    .optional()
+    .meta({ description: 'Makes a repeat of the request get the same answer: 1 to 255 printable ASCII characters.' }),
+});
+
+const time = z.iso.datetime();
+
+export const decline = z
+  .object({
+    code: z.enum(DECLINE_CODES),
+    gateway_code: z.string().nullable(),
+    retriable: z.boolean().meta({ description: 'Whether another try by the customer can make sense.' }),
+  })
+  .meta({ id: 'Decline' });
+
+export const action = z
+  .object({ kind: z.enum(['redirect', 'show_code']), url: z.string() })
+  .meta({ id: 'CustomerAction', description: 'What the customer has to do before the payment goes on.' });
+
+export const paymentToken = z
+  .object({ token: z.string(), attempt_number: z.int(), expires_at: time })
+  .meta({ id: 'PaymentToken', description: 'Lets whoever holds it pay this one attempt of this order.' });
+
+const status = z.enum(ORDER_STATUSES);
+
+/** What the holder of a payment token may see. */
+const paymentFields = {
+  id: orderId,
+  status,
+  amount,
+  attempt_number: z.int().meta({ description: 'Number of the last attempt; 0 before the first.' }),
+  decline: decline.nullable().meta({ description: 'Why the last attempt was refused.' }),
+  action: action.nullable(),
+  expires_at: time,
+};
+
+const orderFields = {
+  ...paymentFields,
+  gateway: z.string(),
+  shop_reference: z.string().nullable(),
+  description: z.string().nullable(),
+  return_url: z.string().nullable(),
+  needs_review: z.boolean(),
+  review_reason: z.string().nullable(),
+  created_at: time,
+  updated_at: time,
+};
+
+const freshToken = paymentToken.nullable().meta({
+  description:
+    'The token for the next attempt. Null while no new attempt is possible, or when the API key may not pay.',
+});
+
+export const payment = z.object({ ...paymentFields, payment_token: freshToken }).meta({ id: 'Payment' });
+export const listedOrder = z.object(orderFields).meta({ id: 'ListedOrder' });
+export const order = z.object({ ...orderFields, payment_token: freshToken }).meta({ id: 'Order' });
+
+export const orderList = z
+  .object({
+    orders: z.array(listedOrder),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'Send it as `cursor` to get the next page; null at the end.' }),
+  })
+  .meta({ id: 'OrderList' });
+
+export const attemptList = z
+  .object({
+    attempts: z.array(
+      z
+        .object({
+          attempt_number: z.int(),
+          status: z.enum(ATTEMPT_STATUSES),
+          merchant_reference: z.string().meta({ description: 'Our number for this attempt at the gateway.' }),
+          gateway: z.string(),
+          gateway_reference: z.string().nullable().meta({ description: "The gateway's own number for it." }),
+          sends: z.int().meta({ description: 'How often the request was sent.' }),
+          first_sent_at: time.nullable(),
+          last_sent_at: time.nullable(),
+          decline: decline.nullable(),
+          action: action.nullable(),
+          evidence_id: z.string().nullable(),
+          created_at: time,
+          updated_at: time,
+        })
+        .meta({ id: 'PaymentAttempt' }),
+    ),
+  })
+  .meta({ id: 'PaymentAttemptList' });
+
+export const evidenceList = z
+  .object({
+    evidence: z.array(
+      z
+        .object({
+          id: z.string(),
+          attempt_number: z.int().nullable(),
+          kind: z.enum(EVIDENCE_KINDS),
+          proves_order_status: z.enum(EVIDENCED_ORDER_STATUSES).nullable(),
+          proves_attempt_status: z.enum(['approved', 'declined', 'not_processed']).nullable(),
+          detail: z.string().meta({ description: "The source's own words." }),
+          recorded_at: time,
+        })
+        .meta({ id: 'Evidence' }),
+    ),
+  })
+  .meta({ id: 'EvidenceList' });
+
+export const newOrder = z
+  .strictObject({
+    amount,
+    gateway: text(64).optional().meta({ description: 'Name of a configured gateway; the first one if left out.' }),
+    shop_reference: text(128)
+      .optional()
+      .meta({ description: "The shop's own number; no two orders may carry the same." }),
+    description: text(500).optional(),
+    return_url: webAddress.optional(),
+    expires_in_seconds: z
+      .int({ error: 'Must be a whole number of seconds.' })
+      .min(1, 'Must be at least 1 second.')
+      .max(30 * 86_400, 'Must be at most 30 days.')
+      .optional()
+      .meta({ description: 'After this the order takes no new attempt and, if unpaid, is closed.' }),
+  })
+  .meta({ id: 'NewOrder' });
+
+export const listQuery = z.strictObject({
+  status: z.enum(ORDER_STATUSES, { error: `Must be one of ${ORDER_STATUSES.join(', ')}.` }).optional(),
+  shop_reference: text(128).optional(),
+  limit: z
+    .string()
+    .regex(/^([1-9]\d?|100)$/, 'Must be a whole number from 1 to 100.')
+    .default('20')
+    .meta({ description: 'How many orders a page holds: 1 to 100.' }),
+  cursor: orderId.optional().meta({ description: 'The `next_cursor` of the page before.' }),
+});
+
+export const payRequest = z
+  .strictObject({
+    payment_token: z.string({ error: 'Must be the payment token of the order.' }).max(200, 'Is not a payment token.'),
+    payment_method: text(255).meta({
+      description: "The gateway's own token for the card or wallet. Never a card number: those are refused.",
+    }),
+    return_url: webAddress.optional(),
+    wait_seconds: z
+      .number({ error: 'Must be a number of seconds from 0 to 60.' })
+      .min(0, 'Must be a number of seconds from 0 to 60.')
+      .max(60, 'Must be a number of seconds from 0 to 60.')
+      .optional()
+      .meta({ description: 'How long to wait for the outcome before the answer is 202.' }),
+  })
+  .meta({ id: 'PayRequest' });
+
+export const decision = z
+  .strictObject({
+    outcome: z.enum(['paid', 'failed'], { error: 'Must be paid or failed.' }),
+    operator: text(200).meta({ description: 'Who decided; kept as evidence.' }),
+    reason: text(1_000)
+      .refine((reason) => reason.trim().length >= 10, 'Must have at least 10 characters: the auditor will read it.')
+      .meta({ description: 'Why; kept as evidence.' }),
+  })
+  .meta({ id: 'Decision' });
+
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string(),
+    instance: z.string().meta({ description: 'The request id, to be found in the log.' }),
+    errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem', description: 'An error, by RFC 9457 and with a stable code.' });

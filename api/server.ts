@@ -1,0 +1,88 @@
+import helmet from '@fastify/helmet';
+import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify';
+import { serializerCompiler } from 'fastify-type-provider-zod';
+import { v7 as newId } from 'uuid';
+import { CodedError } from '../domain/errors.ts';
+import { checkAccess, demandAccess } from './access.ts';
+import { refuseCardNumbers } from './card-guard.ts';
+import type { ApiDependencies } from './dependencies.ts';
+import { parseJsonBody } from './json-body.ts';
+import { observeRequests } from './observation.ts';
+import { describeRoutes, registerOpenApiRoute } from './openapi.ts';
+import { sendProblem } from './problems.ts';
+import { registerDecisionRoute } from './routes/decisions.ts';
+import { registerHealthRoutes } from './routes/health.ts';
+import { registerOrderRoutes } from './routes/orders.ts';
+import { registerPayRoute } from './routes/pay.ts';
+import { answerUnreadableRequest } from './unreadable-request.ts';
+import { validatorCompiler } from './validation.ts';
+
+const BODY_LENGTH_MAX = 64 * 1_024;
+/** To send a request of at most 64 KB; who takes longer only holds a connection. */
+const REQUEST_TIMEOUT_MS = 10_000;
+
+/**
+ * The HTTP API, not yet listening: call `listen` on it, and `close` at the end, which lets running requests finish. It owns
+ * nothing that it is handed: the caller closes the database and the Temporal connection afterwards.
+ */
+export function createApi(dependencies: ApiDependencies): FastifyInstance {
+  const loggerInstance: FastifyBaseLogger = dependencies.log;
+  const app: FastifyInstance = fastify({
+    loggerInstance,
+    disableRequestLogging: true,
+    bodyLimit: BODY_LENGTH_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { querystringParser: parseQuery },
+    exposeHeadRoutes: false,
+    genReqId: () => newId(),
+    frameworkErrors: sendProblem,
+    clientErrorHandler: answerUnreadableRequest,
+  });
+  app.decorateRequest('apiKey', null);
+  app.decorateRequest('problemCode', null);
+  app.setErrorHandler(sendProblem);
+  app.setNotFoundHandler((request, reply) => sendProblem(new CodedError('route_not_found'), request, reply));
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  takeOnlyJson(app);
+  nameEveryAnswer(app);
+  observeRequests(app, dependencies.metrics);
+
+  app.register(helmet, { contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } });
+  describeRoutes(app);
+  app.register(async (routes) => {
+    routes.addHook('onRoute', demandAccess);
+    routes.addHook('onRequest', checkAccess(dependencies.database));
+    routes.addHook('preValidation', refuseCardNumbers);
+    registerOrderRoutes(routes, dependencies);
+    registerPayRoute(routes, dependencies);
+    registerDecisionRoute(routes, dependencies);
+    registerHealthRoutes(routes, dependencies);
+    registerOpenApiRoute(routes);
+  });
+  return app;
+}
+
+function takeOnlyJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_request: unknown, body: string) =>
+    parseJsonBody(body),
+  );
+}
+
+/** With the id an answer is found again in the log. Nothing here may be kept by a cache on the way: it changes, and it holds tokens. */
+function nameEveryAnswer(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.header('cache-control', 'no-store');
+  });
+}
+
+/** A parameter that is given twice is a mistake and not a list; joined, no schema here takes it. */
+function parseQuery(text: string): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    query[name] = Object.hasOwn(query, name) ? `${query[name]},${value}` : value;
+  }
+  return query;
+}
