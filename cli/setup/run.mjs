@@ -4,7 +4,11 @@ import { spawn } from 'node:child_process';
  * Runs a program to its end and gives back its exit code and what it said (both streams, the last 64 KB). Code null means
  * that there is no such program. `show` passes its output on to standard error while it runs.
  */
-export function run(command, parameters, { folder, show = false, timeoutMs = 600_000, environment = process.env } = {}) {
+export function run(
+  command,
+  parameters,
+  { folder, show = false, timeoutMs = 600_000, environment = process.env } = {},
+) {
   return new Promise((resolve) => {
     const child = spawn(command, parameters, {
       cwd: folder,
