@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { COLUMN_TYPES } from './column-types.ts';
 import type { Database, QueryAnswer, Queryable } from './queryable.ts';
-import { sqlStateOf } from './sql-states.ts';
+import { leavesConnectionInOrder } from './sql-states.ts';
 
 export type { Database, Queryable } from './queryable.ts';
 export { constraintOf, isUnavailable } from './sql-states.ts';
@@ -96,7 +96,7 @@ function borrow(client: pg.PoolClient, prepare: boolean): { connection: Queryabl
         try {
           return await send(client, prepare, text, values);
         } catch (error) {
-          if (sqlStateOf(error) === undefined) broken = true;
+          if (!leavesConnectionInOrder(error)) broken = true;
           throw error;
         }
       },

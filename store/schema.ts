@@ -41,7 +41,7 @@ async function readTables(database: Queryable): Promise<string[]> {
   const { rows } = await database.query<{ sql: string }>(
     `select case relation.relpersistence when 'u' then 'create unlogged table ' else 'create table ' end
        || quote_ident(relname) || E' (\\n  ' || (
-         select string_agg(line, E',\\n  ' order by place, name) from (
+         select string_agg(line, E',\\n  ' order by place, name collate "C") from (
            select 1000 as place, conname::text as name,
              'constraint ' || quote_ident(conname) || ' ' || pg_get_constraintdef(pg_constraint.oid) as line
            from pg_constraint where conrelid = relation.oid and contype in ('p', 'u', 'c', 'x')

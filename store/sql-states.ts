@@ -67,8 +67,16 @@ export function constraintOf(error: unknown): string | undefined {
   return typeof constraint === 'string' ? constraint : undefined;
 }
 
+/**
+ * The statement was refused and no more: the connection is in order and can be used again. After a FATAL error the server
+ * hangs up, and after an error of the network or of the driver nobody knows what is still on the wire.
+ */
+export function leavesConnectionInOrder(error: unknown): boolean {
+  return sqlStateOf(error) !== undefined && (error as { readonly severity?: unknown }).severity === 'ERROR';
+}
+
 /** The five-character code of an error that the server raised; undefined when the error did not come from the server. */
-export function sqlStateOf(error: unknown): string | undefined {
+function sqlStateOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('severity' in error)) return undefined;
   return codeOf(error);
 }
