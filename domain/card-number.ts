@@ -17,7 +17,7 @@ const CARD_DIGITS_MAX = 19;
 
 const SEPARATED_DIGITS = /\d(?:[\s.\-\u2010-\u2015]{0,2}\d){12,}/gu;
 
-/** Digits of other scripts and full-width digits are digits to a person, so they are to us. */
+/** Digits of other scripts, full-width, raised and circled digits are digits to a person, so they are to us. */
 function withAsciiDigits(text: string): string {
   return text.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
 }
@@ -76,7 +76,7 @@ function withoutUuids(text: string): string {
 
 /** The same text with every digit run that holds a card number blanked: the last net before a log line is written. */
 export function maskCardNumbers(text: string): string {
-  if (!/\p{Nd}/u.test(text)) return text;
+  if (!/\p{N}/u.test(text)) return text;
   const ascii = withAsciiDigits(text);
   if (!looksLikeCardNumber(ascii)) return text;
   // Split by a group, the list has the UUIDs at its odd places.

@@ -103,9 +103,12 @@ describe('a card number is seen', () => {
     ['its security code after it', '4111 1111 1111 1111 123'],
     ['an amount before it', '20 4111 1111 1111 1111'],
     ['JSON around it', '{"note":"4111111111111111"}'],
+    ['raised digits', '⁴¹¹¹ ¹¹¹¹ ¹¹¹¹ ¹¹¹¹'],
+    ['circled digits', '④①①①①①①①①①①①①①①①'],
     ['a number of ours before it', `${newId()} 4111111111111111`],
   ])('with %s', (_, text) => {
     expect(looksLikeCardNumber(text)).toBe(true);
+    expect(maskCardNumbers(text)).toContain('[card number removed]');
   });
 
   it.each(OTHER_DIGITS)('in %s digits', (_, zero) => {
@@ -174,6 +177,8 @@ describe('no card number is seen', () => {
     ['a Visa prefix with a wrong check digit', '4111111111111112'],
     ['a Luhn-valid number of no brand', '1234567812345670'],
     ['a Luhn-valid number of zeros', '0000000000000000'],
+    ['a number just below the 2-series of Mastercard', withCheckDigit('222099999999999')],
+    ['a number just above the 2-series of Mastercard', withCheckDigit('272100000000000')],
     ['a Visa prefix with 14 digits', withCheckDigit('4111111111111')],
     ['12 digits', withCheckDigit('41111111111')],
     ['20 digits, Luhn-valid', withCheckDigit('4111111111111111111')],
@@ -238,6 +243,11 @@ describe('the mask of the log', () => {
     expect(maskCardNumbers(`${id} 4111111111111111 ${id}`)).toBe(`${id} [card number removed] ${id}`);
   });
 
+  it('keeps an id that would pass for a card number by chance', () => {
+    const id = '41111111-1111-1111-8111-abcdefabcdef';
+    expect(maskCardNumbers(`${id} 4242424242424242`)).toBe(`${id} [card number removed]`);
+  });
+
   it('leaves no card number, in whatever text it stands', () => {
     const text = fc.array(fc.oneof(anyCard, fc.string(), fc.uuid(), fc.constantFrom(' ', '-', ',')), { maxLength: 8 });
     fc.assert(
@@ -260,6 +270,6 @@ describe('the mask of the log', () => {
     maskCardNumbers('4111 1111 1111 1112 '.repeat(50_000));
     maskCardNumbers('4'.repeat(1_000_000));
     maskCardNumbers('- '.repeat(500_000));
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 });

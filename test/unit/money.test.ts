@@ -127,6 +127,8 @@ describe('an amount', () => {
   });
 
   it('is the same as another only in amount and currency', () => {
+    expect(sameMoney(money(1_999, 'EUR'), money(1_999, 'USD'))).toBe(false);
+    expect(sameMoney(money(1_999, 'EUR'), money(1_998, 'EUR'))).toBe(false);
     fc.assert(
       fc.property(anyMoney, anyMoney, (left, right) => {
         expect(sameMoney(left, { ...left })).toBe(true);

@@ -139,8 +139,17 @@ describe('an attempt', () => {
 });
 
 describe('an order follows its live attempt', () => {
-  it('with a status of the order for every status of the attempt', () => {
-    expect(Object.keys(ORDER_STATUS_AFTER).sort()).toEqual([...ATTEMPT_STATUSES].sort());
+  it.each([
+    ['claimed', 'processing'],
+    ['sent', 'processing'],
+    ['pending', 'processing'],
+    ['requires_action', 'requires_action'],
+    ['unknown', 'unknown'],
+    ['approved', 'paid'],
+    ['declined', 'failed'],
+    ['not_processed', 'failed'],
+  ] as const)('%s: %s', (attempt, order) => {
+    expect(ORDER_STATUS_AFTER[attempt]).toBe(order);
   });
 
   it('where a settled attempt always means an evidenced status', () => {
