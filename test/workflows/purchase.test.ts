@@ -1,48 +1,17 @@
-import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunningWorker } from '../../worker/run.ts';
+import { describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
+import { usePlays } from '../support/plays.ts';
 import {
   ANSWER_LOST,
   CHARGES,
   createScriptedGateway,
   DECLINES,
   NEVER_ARRIVES,
-  type ScriptedGateway,
   UNREACHABLE,
 } from '../support/scripted-gateway.ts';
-import { type BuyOptions, createWorkbench, type Purchase, startTimeSkipping } from '../support/workbench.ts';
 
 const { database } = await createTestDatabase();
-let environment: TestWorkflowEnvironment;
-
-beforeAll(async () => {
-  environment = await startTimeSkipping();
-});
-
-afterAll(async () => {
-  await environment.teardown();
-});
-
-/** One order from its start to the end of its workflow, in virtual time. */
-async function playOut(
-  gateway: ScriptedGateway,
-  options: BuyOptions = {},
-  meanwhile?: (purchase: Purchase) => Promise<void>,
-) {
-  const bench = createWorkbench({ environment, database, gateway });
-  const worker: RunningWorker = await bench.startWorker();
-  try {
-    const began = await environment.currentTimeMs();
-    const purchase = await bench.buy(options);
-    await meanwhile?.(purchase);
-    const result = await purchase.handle.result();
-    const virtualSeconds = ((await environment.currentTimeMs()) - began) / 1_000;
-    return { purchase, result, row: await purchase.row(), virtualSeconds };
-  } finally {
-    await worker.stop();
-  }
-}
+const playOut = usePlays(database);
 
 describe('a purchase', () => {
   test('is charged once and ends paid', async () => {
@@ -79,7 +48,7 @@ describe('a purchase', () => {
 
   test('that is declined waits for the customer, who pays with attempt 2', async () => {
     const gateway = createScriptedGateway({ charges: [DECLINES, CHARGES] });
-    const { row, purchase } = await playOut(gateway, {}, async (begun) => {
+    const { row, purchase } = await playOut(gateway, {}, async ({ purchase: begun }) => {
       await expect.poll(async () => (await begun.row()).orderStatus).toBe('failed');
       await begun.payAgain(2);
     });
