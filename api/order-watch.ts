@@ -10,13 +10,13 @@ export interface WaitRequest {
   readonly order: Order;
   readonly isReady: (order: Order) => boolean;
   readonly timeoutMs: number;
-  /** Ends the wait early: the process shuts down, or the caller has gone. */
-  readonly signal: AbortSignal;
 }
 
 export interface OrderWatch {
   /** Resolves with the order as soon as `isReady` holds for it, or with how it was last seen when the time is over. */
   wait(request: WaitRequest): Promise<Order>;
+  /** The process shuts down: nobody waits any longer, now or later. */
+  end(): void;
 }
 
 interface Watched {
@@ -27,6 +27,7 @@ interface Watched {
 
 interface Waiter {
   see(order: Order): void;
+  giveUp(): void;
   fail(error: unknown): void;
 }
 
@@ -36,6 +37,7 @@ interface Waiter {
  */
 export function createOrderWatch(database: Database, orderChanges: Pick<OrderChanges, 'waitForChange'>): OrderWatch {
   const byOrder = new Map<string, Watched>();
+  let ended = false;
 
   function join(orderId: string, waiter: Waiter): () => void {
     const known = byOrder.get(orderId);
@@ -44,7 +46,7 @@ export function createOrderWatch(database: Database, orderChanges: Pick<OrderCha
     if (known === undefined) {
       byOrder.set(orderId, watched);
       follow(orderId, watched).catch((error: unknown) => {
-        for (const waiter of [...watched.waiters]) waiter.fail(error);
+        for (const waiting of [...watched.waiters]) waiting.fail(error);
       });
     }
     watched.lookNow();
@@ -73,34 +75,39 @@ export function createOrderWatch(database: Database, orderChanges: Pick<OrderCha
     }
   }
 
-  return { wait: (request) => waitFor(request, join) };
+  return {
+    wait: (request) =>
+      ended || request.timeoutMs <= 0 || request.isReady(request.order)
+        ? Promise.resolve(request.order)
+        : waitAmong(request, join),
+    end: () => {
+      ended = true;
+      for (const { waiters } of byOrder.values()) for (const waiter of [...waiters]) waiter.giveUp();
+    },
+  };
 }
 
-function waitFor(
-  { order, isReady, timeoutMs, signal }: WaitRequest,
+function waitAmong(
+  { order, isReady, timeoutMs }: WaitRequest,
   join: (orderId: string, waiter: Waiter) => () => void,
 ): Promise<Order> {
-  if (isReady(order) || timeoutMs <= 0 || signal.aborted) return Promise.resolve(order);
   return new Promise((resolve, reject) => {
     let seen = order;
-    const stop = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', giveUp);
-      leave();
-    };
     const giveUp = (): void => {
-      stop();
+      clearTimeout(timer);
+      leave();
       resolve(seen);
     };
     const timer = setTimeout(giveUp, timeoutMs);
-    signal.addEventListener('abort', giveUp);
     const leave = join(order.id, {
       see: (news) => {
         seen = news;
         if (isReady(news)) giveUp();
       },
+      giveUp,
       fail: (error) => {
-        stop();
+        clearTimeout(timer);
+        leave();
         reject(error instanceof Error ? error : new Error(String(error)));
       },
     });

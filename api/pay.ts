@@ -21,8 +21,6 @@ export interface PayCommand {
   readonly paymentMethod: string;
   readonly returnUrl: string | null;
   readonly waitMs: number;
-  /** Ends the wait early. */
-  readonly signal: AbortSignal;
 }
 
 export interface PayResult {
@@ -49,7 +47,7 @@ export async function pay(dependencies: PayDependencies, command: PayCommand): P
   if (attemptNumber <= order.currentAttempt) metrics.count('joined');
   else await startAttempt(dependencies, order, command);
 
-  const seen = await watch.wait({ order, isReady, timeoutMs: command.waitMs, signal: command.signal });
+  const seen = await watch.wait({ order, isReady, timeoutMs: command.waitMs });
   return { order: seen, answered: isReady(seen) };
 }
 

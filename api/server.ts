@@ -1,5 +1,5 @@
 import helmet from '@fastify/helmet';
-import { type FastifyBaseLogger, type FastifyInstance, fastify } from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { v7 as newId } from 'uuid';
 import { CodedError } from '../domain/errors.ts';
@@ -29,11 +29,14 @@ export function createApi(dependencies: ApiDependencies): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = dependencies.log;
   const app: FastifyInstance = fastify({
     loggerInstance,
-    disableRequestLogging: true,
+    // Fastify's own lines hold the address with its query; ours (api/observation.ts) do not.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: BODY_LENGTH_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { querystringParser: parseQuery },
     exposeHeadRoutes: false,
+    // While closing, what still comes in on open connections is answered as ever and then told to go elsewhere.
+    return503OnClosing: false,
     genReqId: () => newId(),
     frameworkErrors: sendProblem,
     clientErrorHandler: answerUnreadableRequest,

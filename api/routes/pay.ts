@@ -26,9 +26,8 @@ export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDep
   const { database, orderChanges, purchases, settings, metrics: registry } = dependencies;
   const watch = createOrderWatch(database, orderChanges);
   const metrics = createPayMetrics(registry);
-  const closing = new AbortController();
   // Whoever still waits is told "not yet" at once; the order goes on without us.
-  app.addHook('preClose', async () => closing.abort());
+  app.addHook('preClose', async () => watch.end());
 
   app.post('/v1/orders/:id/pay', {
     config: { access: 'payment_token' },
@@ -72,7 +71,6 @@ export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDep
             paymentMethod: body.payment_method,
             returnUrl: body.return_url ?? null,
             waitMs: (body.wait_seconds ?? settings.payWaitSeconds) * 1_000,
-            signal: closing.signal,
           },
         );
         const answer = answerOf(result, dependencies);
