@@ -31,6 +31,7 @@ export interface RunningPostgres {
   readonly adopted: boolean;
   readonly serverVersion: string;
   readonly processId: number;
+  /** Ends the server. Safe to call again. */
   stop(): Promise<void>;
 }
 
@@ -54,13 +55,17 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   if (finding.kind !== 'ours') throw new Error(`PostgreSQL started on port ${port} and then did not answer.`);
   await ensureDatabase(files, port);
   const processId = lastServer(files)?.processId ?? 0;
+  let stopping: Promise<void> | undefined;
   options.log.info({ port, processId, version: finding.serverVersion, adopted: found !== null }, 'PostgreSQL is up');
   return {
     url: databaseUrl(files, port),
     adopted: found !== null,
     serverVersion: finding.serverVersion,
     processId,
-    stop: () => shutDown(server),
+    stop: () => {
+      stopping ??= shutDown(server);
+      return stopping;
+    },
   };
 }
 

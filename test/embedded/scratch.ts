@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 /** A folder of this one test, removed when it ends. Every user may enter it: as root, Postgres runs as another one. */
 export function scratchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'paidonce-embedded-test-'));
+  chmodSync(folder, 0o755);
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
   return folder;
 }
