@@ -60,7 +60,10 @@ export interface Stack {
   startApplication(overrides?: Readonly<Record<string, string>>): Promise<void>;
   /** SIGKILL to every part of ours at once, as a power cut would; data and ports stay for the next startStack. */
   killEverything(): Promise<void>;
-  /** Stops what was started, in the order that lets each part finish: application, simulator, Temporal, Postgres. */
+  /**
+   * Stops what was started, in the order that lets each part finish: application, simulator, Temporal, Postgres. Does
+   * nothing after killEverything or another stop.
+   */
   stop(): Promise<void>;
 }
 
@@ -103,9 +106,18 @@ function completeStack(backing: Backing, application: ApplicationControl, lock: 
   const processIds = () => runningParts(backing, application.current());
   const exitGuard = stopOnExit(processIds);
   const loss = whenLost(backing);
-  const release = (): void => {
-    exitGuard.release();
-    lock.release();
+  let isOver = false;
+  /** Once only: a second stop would end the Postgres of the next stack on the same folder. */
+  const end = async (how: () => Promise<void>): Promise<void> => {
+    if (isOver) return;
+    isOver = true;
+    loss.expect();
+    try {
+      await how();
+    } finally {
+      exitGuard.release();
+      lock.release();
+    }
   };
   return {
     addresses,
@@ -117,20 +129,15 @@ function completeStack(backing: Backing, application: ApplicationControl, lock: 
     killApplication: application.kill,
     stopApplication: application.stop,
     startApplication: application.start,
-    killEverything: async () => {
-      loss.expect();
-      await Promise.all([application.kill(), killAll(backing)]);
-      release();
-    },
-    stop: async () => {
-      loss.expect();
-      try {
+    killEverything: () =>
+      end(async () => {
+        await Promise.all([application.kill(), killAll(backing)]);
+      }),
+    stop: () =>
+      end(async () => {
         await application.stop();
         await stopBacking(backing);
-      } finally {
-        release();
-      }
-    },
+      }),
   };
 }
 
