@@ -3,7 +3,7 @@ import type { SourceFile } from './source-files.ts';
 export const FILE_LINES_MAX = 500;
 export const FILE_LINES_MEDIAN_MAX = 120;
 
-export function countLines({ text }: SourceFile): number {
+function countLines({ text }: SourceFile): number {
   const lines = text.split('\n');
   return lines.at(-1) === '' ? lines.length - 1 : lines.length;
 }

@@ -10,7 +10,7 @@ export interface SyntaxFault {
 }
 
 export const FUNCTION_LINES_MAX = 70;
-export const POSITIONAL_PARAMETERS_MAX = 3;
+const POSITIONAL_PARAMETERS_MAX = 3;
 
 /** These tools read the default export of their configuration; there is no other way to hand it over. */
 const CONFIGURATION_FILE = /^[^/]+\.config\.(ts|mjs)$/;
