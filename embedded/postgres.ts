@@ -8,7 +8,7 @@ import { launch, type Server, shutDown } from './postgres/launch.ts';
 import { databaseUrl, ensureDatabase, lastServer, probe } from './postgres/probe.ts';
 import { ownProgramsFolder, readyPrograms } from './postgres/programs.ts';
 
-export { type DatabaseChoice, resolveDatabase } from './postgres/programs.ts';
+export { resolveDatabase } from './postgres/programs.ts';
 
 /** How long a server that was found starting, recovering or stopping may take to become one or the other. */
 const TRANSITION_MS = 60_000;

@@ -1,5 +1,4 @@
 export const PROJECT_FOLDER: string;
-export const STATE_FOLDER: string;
 export function programsFolder(environment?: NodeJS.ProcessEnv): string;
 
 /** A set-up that cannot go on, as one sentence that says what to do. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export const PROJECT_FOLDER = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /** Everything that paidonce makes by itself and that may be deleted. Ignored by Git. */
-export const STATE_FOLDER = join(PROJECT_FOLDER, '.paidonce');
+const STATE_FOLDER = join(PROJECT_FOLDER, '.paidonce');
 
 /** Where fetched programs are kept; several checkouts may share one through PAIDONCE_CACHE. */
 export function programsFolder(environment = process.env) {

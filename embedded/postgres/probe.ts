@@ -8,7 +8,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 /** SQLSTATE cannot_connect_now: the server is starting, recovering or shutting down. */
 const NOT_YET = '57P03';
 
-export const DATABASE_NAME = 'paidonce';
+const DATABASE_NAME = 'paidonce';
 
 export type Finding =
   | { readonly kind: 'ours'; readonly serverVersion: string }
