@@ -1,5 +1,5 @@
-import { serveApi } from '../api/process.ts';
 import type { GatewayFacts } from '../api/dependencies.ts';
+import { serveApi } from '../api/process.ts';
 import type { GatewayRegistry } from '../gateways/registry.ts';
 import { readConfig } from '../process/config.ts';
 import { createLog } from '../process/log.ts';

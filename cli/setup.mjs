@@ -29,7 +29,9 @@ export async function setUp({ quiet = true, needs = PROGRAMS } = {}) {
 export function checkNode(version) {
   const [major, minor] = version.split('.').map(Number);
   if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
-  throw new SetupError(`paidonce needs Node.js ${OLDEST_NODE.join('.')} or newer, and this is ${version}; install a newer one from nodejs.org.`);
+  throw new SetupError(
+    `paidonce needs Node.js ${OLDEST_NODE.join('.')} or newer, and this is ${version}; install a newer one from nodejs.org.`,
+  );
 }
 
 /** Runs set-up as a command: exit code 0 or 1, and a sentence instead of a stack trace for what a person can put right. */
