@@ -78,6 +78,13 @@ test('a migration that fails leaves nothing of itself, and the next run goes on 
     expect(await migrate(empty.url, folder)).toEqual({ applied: ['0002-b.sql'], alreadyThere: 1 });
   }));
 
+test('a migration that cannot be written down is not applied either', () =>
+  withEmptyDatabase(async (empty) => {
+    const folder = await folderOf({ '0001-a.sql': FIRST, '0002-b.sql': `${SECOND}drop table schema_migrations;` });
+    await expect(migrate(empty.url, folder)).rejects.toThrow('schema_migrations');
+    expect(await tablesOf(empty)).toEqual(['first', 'schema_migrations']);
+  }));
+
 test('an applied file that was edited is refused, and nothing after it is applied', () =>
   withEmptyDatabase(async (empty) => {
     await migrate(empty.url, await folderOf({ '0001-a.sql': FIRST }));

@@ -24,7 +24,7 @@ const CLOSING_MS = 3_000;
 /**
  * A fresh database for this test file, on the real server of the test run. Call it at the top of the file or of a
  * describe block: `const { database } = await createTestDatabase();`. It is removed after the block if all passed, and kept
- * and named in the output if a test failed. A file that leaves a connection open fails.
+ * for a day and named in the output if a test failed. A file that leaves a connection open fails.
  */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const created = await createLooseDatabase(options);
@@ -34,9 +34,8 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   });
   afterAll(async () => {
     if (!failed) return created.drop();
-    await created.database.close();
     console.error(
-      `Kept for a look at the failure: database ${created.name} (on a server of your own: TEST_DATABASE_URL)`,
+      `Database ${created.name} is not dropped; on a server of your own (TEST_DATABASE_URL) it can be looked at.`,
     );
   });
   return created;
@@ -63,13 +62,9 @@ export async function createLooseDatabase({
     drop: async () => {
       if (dropped) return;
       dropped = true;
-      const { busy } = database.connections();
-      if (busy > 0) throw new Error(`${busy} connections of the pool were never given back`);
-      await database.close();
-      await asAdmin(async (admin) => {
-        await refuseLeaks(admin, name);
-        await admin.query(`drop database ${name} with (force)`);
-      });
+      const leak = (await findUnreturned(database)) ?? (await closeAndFindSessions(database, name));
+      await asAdmin((admin) => admin.query(`drop database ${name} with (force)`));
+      if (leak !== undefined) throw new Error(leak);
     },
   };
 }
@@ -81,7 +76,7 @@ function testDatabases(): TestDatabases {
   return databases;
 }
 
-async function asAdmin(work: (admin: Database) => Promise<unknown>): Promise<void> {
+async function asAdmin<Result>(work: (admin: Database) => Promise<Result>): Promise<Result> {
   const admin = createDatabase({
     url: testDatabases().adminUrl,
     poolSize: 1,
@@ -89,24 +84,36 @@ async function asAdmin(work: (admin: Database) => Promise<unknown>): Promise<voi
     statementTimeoutMs: 60_000,
   });
   try {
-    await work(admin);
+    return await work(admin);
   } finally {
     await admin.close();
   }
 }
 
-async function refuseLeaks(admin: Database, name: string): Promise<void> {
+/** A connection that is still lent out when all tests have ended; what is merely on its way back is waited for. */
+async function findUnreturned(database: Database): Promise<string | undefined> {
+  const deadline = Date.now() + CLOSING_MS;
+  while (database.connections().busy > 0) {
+    if (Date.now() > deadline) return `${database.connections().busy} connections of the pool were never given back`;
+    await pause(20);
+  }
+  return undefined;
+}
+
+/** Connections to the database other than those of its own pool; the server takes a moment to notice that one has ended. */
+async function closeAndFindSessions(database: Database, name: string): Promise<string | undefined> {
+  await database.close();
   const deadline = Date.now() + CLOSING_MS;
   for (;;) {
-    const { rows } = await admin.query<{ application_name: string; query: string }>(
-      `select application_name, query from pg_stat_activity where datname = $1 and backend_type = 'client backend'`,
-      [name],
-    );
-    if (rows.length === 0) return;
-    if (Date.now() > deadline) {
-      await admin.query(`drop database ${name} with (force)`);
-      throw new Error(`Connections to ${name} were left open: ${JSON.stringify(rows)}`);
-    }
-    await pause(20);
+    const sessions = await asAdmin(async (admin) => {
+      const { rows } = await admin.query<{ application_name: string; query: string }>(
+        `select application_name, query from pg_stat_activity where datname = $1 and backend_type = 'client backend'`,
+        [name],
+      );
+      return rows;
+    });
+    if (sessions.length === 0) return undefined;
+    if (Date.now() > deadline) return `Connections to the test database were left open: ${JSON.stringify(sessions)}`;
+    await pause(50);
   }
 }

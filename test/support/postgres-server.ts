@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { readIfThere } from '../../embedded/files.ts';
 import { startPostgres } from '../../embedded/postgres.ts';
 import { commandLine, isAlive } from '../../embedded/process-identity.ts';
 import { createLog } from '../../process/log.ts';
@@ -26,7 +27,7 @@ export async function startTestServer(): Promise<TestServer> {
   const log = createLog('warn', 'test-postgres');
   const server = await startPostgres({ dataFolder: folder, log, environment: process.env });
   const onExit = (): void => {
-    process.kill(server.processId, 'SIGQUIT');
+    end(server.processId);
     remove(folder);
   };
   process.once('exit', onExit);
@@ -57,11 +58,14 @@ async function removeLeftovers(): Promise<void> {
   for (const name of readdirSync(tmpdir())) {
     if (!name.startsWith(FOLDER_PREFIX) || isAlive(Number(name.slice(FOLDER_PREFIX.length)))) continue;
     const folder = join(tmpdir(), name);
-    const serverProcess = runningServer(folder);
-    if (serverProcess !== undefined) {
-      process.kill(serverProcess, 'SIGQUIT');
-      const deadline = Date.now() + LEFTOVER_STOP_MS;
-      while (commandLine(serverProcess).includes(folder) && Date.now() < deadline) await pause(20);
+    const deadline = Date.now() + LEFTOVER_STOP_MS;
+    for (
+      let server = runningServer(folder);
+      server !== undefined && Date.now() < deadline;
+      server = runningServer(folder)
+    ) {
+      end(server);
+      await pause(100);
     }
     remove(folder);
   }
@@ -69,10 +73,18 @@ async function removeLeftovers(): Promise<void> {
 
 /** The id in a file may by now be another program's, so the command line has to name our folder. */
 function runningServer(folder: string): number | undefined {
-  const found = readdirSync(folder).includes('cluster') ? readdirSync(join(folder, 'cluster')) : [];
-  if (!found.includes('postmaster.pid')) return undefined;
-  const processId = Number(readFileSync(join(folder, 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]);
-  return commandLine(processId).includes(folder) ? processId : undefined;
+  const processId = Number(readIfThere(join(folder, 'cluster', 'postmaster.pid'))?.split('\n')[0]);
+  return Number.isInteger(processId) && commandLine(processId).includes(folder) ? processId : undefined;
+}
+
+/** At once and without a checkpoint: nobody will read these files again. */
+function end(processId: number): void {
+  try {
+    process.kill(processId, 'SIGQUIT');
+  } catch (error) {
+    // It has ended by itself, or another test run that cleared up at the same time was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 function remove(folder: string): void {
