@@ -1,4 +1,10 @@
-import { type AttemptStatus, isSettled, ORDER_STATUS_AFTER, type SettledAttemptStatus } from './attempt.ts';
+import {
+  ATTEMPT_TRANSITIONS,
+  type AttemptStatus,
+  isSettled,
+  ORDER_STATUS_AFTER,
+  type SettledAttemptStatus,
+} from './attempt.ts';
 import { formatMoney, type Money, sameMoney } from './money.ts';
 import { canMove, type EvidencedOrderStatus, needsEvidence, type OrderStatus } from './order.ts';
 import type { GatewayOutcome } from './outcome.ts';
@@ -42,7 +48,7 @@ export function ruleOn(attempt: AttemptOnTrial, outcome: GatewayOutcome, another
   if (doubt !== undefined) {
     return {
       kind: 'doubted',
-      attemptStatus: 'unknown',
+      attemptStatus: ATTEMPT_TRANSITIONS[attempt.attemptStatus].includes('unknown') ? 'unknown' : attempt.attemptStatus,
       orderStatus: move(attempt.orderStatus, 'unknown'),
       reason: doubt,
     };
@@ -72,11 +78,17 @@ function ruleOnSettled({ attemptStatus, orderStatus }: AttemptOnTrial, outcome: 
 }
 
 function findDoubt(
-  { orderAmount, gatewayReferenceTaken }: AttemptOnTrial,
+  { attemptStatus, orderStatus, orderAmount, gatewayReferenceTaken }: AttemptOnTrial,
   outcome: GatewayOutcome,
 ): string | undefined {
+  if (attemptStatus === 'claimed' && outcome.kind !== 'not_processed' && outcome.kind !== 'unknown') {
+    return `The gateway says ${outcome.kind} for an attempt that we never sent.`;
+  }
   if (outcome.kind === 'approved' && !sameMoney(outcome.amount, orderAmount)) {
     return `The gateway approved ${formatMoney(outcome.amount)}, the order is for ${formatMoney(orderAmount)}.`;
+  }
+  if (outcome.kind === 'approved' && !canMove(orderStatus, 'paid')) {
+    return `The gateway approved a payment of an order that is ${orderStatus} and cannot become paid.`;
   }
   if (gatewayReferenceTaken) return 'The gateway answered with a gateway reference that belongs to another attempt.';
   return undefined;

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { ATTEMPT_STATUSES, ATTEMPT_TRANSITIONS, type AttemptStatus, isSettled } from '../../domain/attempt.ts';
+import { type Money, money } from '../../domain/money.ts';
+import { canMove, needsEvidence, ORDER_STATUSES, type OrderStatus } from '../../domain/order.ts';
+import { type GatewayOutcome, OUTCOME_KINDS, type OutcomeKind } from '../../domain/outcome.ts';
+import { type AttemptOnTrial, type Ruling, ruleOn } from '../../domain/ruling.ts';
+
+const AMOUNT = money(1_999, 'EUR');
+
+function outcomeOf(kind: OutcomeKind, amount: Money = AMOUNT): GatewayOutcome {
+  const raw = '{}';
+  switch (kind) {
+    case 'approved':
+      return { kind, amount, gatewayReference: 'ch_1', raw };
+    case 'declined':
+      return { kind, decline: { code: 'card_declined', retriable: true }, raw };
+    case 'requires_action':
+      return { kind, action: { kind: 'redirect', url: 'https://bank.example/3ds' }, raw };
+    case 'pending':
+      return { kind, raw };
+    case 'not_processed':
+      return { kind, declineCode: 'gateway_unreachable', reason: 'connection refused', raw };
+    case 'unknown':
+      return { kind, reason: 'no answer in time', raw };
+  }
+}
+
+function trial(overrides: Partial<AttemptOnTrial> = {}): AttemptOnTrial {
+  return {
+    orderStatus: 'processing',
+    orderAmount: AMOUNT,
+    attemptStatus: 'sent',
+    gatewayReferenceTaken: false,
+    ...overrides,
+  };
+}
+
+interface Case {
+  readonly attempt: AttemptOnTrial;
+  readonly outcome: GatewayOutcome;
+  readonly anotherFollows: boolean;
+  readonly ruling: Ruling;
+}
+
+/** Every order status with every attempt status, every outcome, and every doubt: also those that should never meet. */
+const CASES: readonly Case[] = ORDER_STATUSES.flatMap((orderStatus) =>
+  ATTEMPT_STATUSES.flatMap((attemptStatus) =>
+    OUTCOME_KINDS.flatMap((kind) =>
+      [AMOUNT, money(1_998, 'EUR'), money(1_999, 'USD')].flatMap((amount) =>
+        [false, true].flatMap((gatewayReferenceTaken) =>
+          [false, true].map((anotherFollows) => {
+            const attempt = trial({ orderStatus, attemptStatus, gatewayReferenceTaken });
+            const outcome = outcomeOf(kind, amount);
+            return { attempt, outcome, anotherFollows, ruling: ruleOn(attempt, outcome, anotherFollows) };
+          }),
+        ),
+      ),
+    ),
+  ),
+);
+
+/** The cases for which the claim does not hold, in words; empty when it holds for all. */
+function exceptions(claim: (item: Case) => boolean): string[] {
+  return CASES.filter((item) => !claim(item)).map(
+    ({ attempt, outcome, ruling }) =>
+      `order ${attempt.orderStatus}, attempt ${attempt.attemptStatus}, ${outcome.kind}: ${JSON.stringify(ruling)}`,
+  );
+}
+
+const written = ({ attempt, ruling }: Case) => (ruling.kind === 'nothing_new' ? attempt : ruling);
+
+describe('whatever the gateway says,', () => {
+  it('a settled attempt never changes, and neither does its order', () => {
+    expect(
+      exceptions((item) => {
+        if (!isSettled(item.attempt.attemptStatus)) return true;
+        const { attemptStatus, orderStatus } = written(item);
+        return attemptStatus === item.attempt.attemptStatus && orderStatus === item.attempt.orderStatus;
+      }),
+    ).toEqual([]);
+  });
+
+  it('an attempt only moves where its table lets it', () => {
+    expect(
+      exceptions((item) => {
+        const [from, to] = [item.attempt.attemptStatus, written(item).attemptStatus];
+        return from === to || ATTEMPT_TRANSITIONS[from].includes(to);
+      }),
+    ).toEqual([]);
+  });
+
+  it('an order only moves where its table lets it', () => {
+    expect(
+      exceptions((item) => {
+        const [from, to] = [item.attempt.orderStatus, written(item).orderStatus];
+        return from === to || canMove(from, to);
+      }),
+    ).toEqual([]);
+  });
+
+  it('an order becomes paid only by an approval of exactly its amount under a reference of its own', () => {
+    const good = { kind: 'approved', amount: AMOUNT };
+    expect(
+      exceptions((item) => {
+        if (item.attempt.orderStatus === 'paid' || written(item).orderStatus !== 'paid') return true;
+        expect(item.outcome).toMatchObject(good);
+        return item.ruling.kind === 'applied' && !item.attempt.gatewayReferenceTaken;
+      }),
+    ).toEqual([]);
+  });
+
+  it('money that came in always makes its order paid, or is put before a person', () => {
+    expect(
+      exceptions(({ attempt, outcome, ruling }) => {
+        if (outcome.kind !== 'approved' || attempt.attemptStatus === 'approved') return true;
+        return ruling.kind === 'doubted' || (ruling.kind === 'applied' && ruling.orderStatus === 'paid');
+      }),
+    ).toEqual([]);
+  });
+
+  it('an order fails only by a decline or by proof that nothing was processed', () => {
+    expect(
+      exceptions((item) => {
+        if (item.attempt.orderStatus === 'failed' || written(item).orderStatus !== 'failed') return true;
+        return item.outcome.kind === 'declined' || item.outcome.kind === 'not_processed';
+      }),
+    ).toEqual([]);
+  });
+
+  it('what is settled or ended is proven, and nothing else is', () => {
+    expect(
+      exceptions(({ attempt, ruling }) => {
+        if (ruling.kind !== 'applied') return true;
+        const settled = isSettled(ruling.attemptStatus) ? ruling.attemptStatus : null;
+        const moved = ruling.orderStatus !== attempt.orderStatus;
+        const ended = moved && needsEvidence(ruling.orderStatus) ? ruling.orderStatus : null;
+        return ruling.provesAttemptStatus === settled && ruling.provesOrderStatus === ended;
+      }),
+    ).toEqual([]);
+  });
+
+  it('a doubt leaves the order open and says why in a sentence', () => {
+    expect(
+      exceptions(({ attempt, ruling }) => {
+        if (ruling.kind !== 'doubted') return true;
+        expect(ruling.reason).toMatch(/^The gateway .+\.$/);
+        return ruling.orderStatus === attempt.orderStatus || ruling.orderStatus === 'unknown';
+      }),
+    ).toEqual([]);
+  });
+
+  it('"we do not know" replaces nothing that is known', () => {
+    expect(
+      exceptions((item) => {
+        if (item.outcome.kind !== 'unknown' || item.ruling.kind === 'doubted') return true;
+        const known = item.attempt.attemptStatus !== 'sent';
+        return known ? item.ruling.kind === 'nothing_new' : written(item).attemptStatus === 'unknown';
+      }),
+    ).toEqual([]);
+  });
+
+  it('the same said twice is nothing new', () => {
+    expect(
+      exceptions(({ attempt, outcome, anotherFollows, ruling }) => {
+        if (ruling.kind !== 'applied') return true;
+        const after = { ...attempt, attemptStatus: ruling.attemptStatus, orderStatus: ruling.orderStatus };
+        return ruleOn(after, outcome, anotherFollows).kind === 'nothing_new';
+      }),
+    ).toEqual([]);
+  });
+});
+
+describe('the usual course', () => {
+  const USUAL: readonly (readonly [OutcomeKind, AttemptStatus, OrderStatus])[] = [
+    ['approved', 'approved', 'paid'],
+    ['declined', 'declined', 'failed'],
+    ['not_processed', 'not_processed', 'failed'],
+    ['requires_action', 'requires_action', 'requires_action'],
+    ['pending', 'pending', 'processing'],
+    ['unknown', 'unknown', 'unknown'],
+  ];
+
+  it.each(USUAL)('%s: the attempt is %s, the order %s', (kind, attemptStatus, orderStatus) => {
+    expect(ruleOn(trial(), outcomeOf(kind))).toMatchObject({ kind: 'applied', attemptStatus, orderStatus });
+  });
+
+  it('a request that never left leaves the order in processing when another attempt follows by itself', () => {
+    expect(ruleOn(trial(), outcomeOf('not_processed'), true)).toEqual({
+      kind: 'applied',
+      attemptStatus: 'not_processed',
+      orderStatus: 'processing',
+      provesAttemptStatus: 'not_processed',
+      provesOrderStatus: null,
+    });
+  });
+
+  it('an unknown order whose attempt is found pending stays unknown', () => {
+    const ruling = ruleOn(trial({ orderStatus: 'unknown', attemptStatus: 'unknown' }), outcomeOf('pending'));
+    expect(ruling).toMatchObject({ kind: 'applied', attemptStatus: 'pending', orderStatus: 'unknown' });
+  });
+});
+
+describe('put before a person, with the reason', () => {
+  it.each([
+    ['a wrong amount', trial(), outcomeOf('approved', money(1_998, 'EUR')), '19.98 EUR, the order is for 19.99 EUR'],
+    ['a wrong currency', trial(), outcomeOf('approved', money(1_999, 'USD')), '19.99 USD, the order is for 19.99 EUR'],
+    ["another attempt's reference", trial({ gatewayReferenceTaken: true }), outcomeOf('approved'), 'another attempt'],
+    [
+      'money after a decline',
+      trial({ attemptStatus: 'declined', orderStatus: 'failed' }),
+      outcomeOf('approved'),
+      'settled as declined',
+    ],
+    [
+      'a decline after the money',
+      trial({ attemptStatus: 'approved', orderStatus: 'paid' }),
+      outcomeOf('declined'),
+      'settled as approved',
+    ],
+    [
+      'money after the end',
+      trial({ attemptStatus: 'requires_action', orderStatus: 'expired' }),
+      outcomeOf('approved'),
+      'order that is expired',
+    ],
+    ['an answer to nothing', trial({ attemptStatus: 'claimed' }), outcomeOf('approved'), 'never sent'],
+  ])('%s', (_, attempt, outcome, reason) => {
+    const ruling = ruleOn(attempt, outcome);
+    expect(ruling).toMatchObject({ kind: 'doubted', reason: expect.stringContaining(reason) });
+  });
+});
