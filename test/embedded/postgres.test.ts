@@ -105,8 +105,11 @@ describe('the embedded PostgreSQL', () => {
     await ask(first.url, 'CREATE TABLE kept AS SELECT 7 AS n');
     process.kill(first.processId, 'SIGKILL');
     await eventually(() => startMark(first.processId) === null, 'the server is gone');
+    // Of the server's own user: Postgres knows by itself that another user's process cannot be one of its own.
+    const impostor = spawn('sleep', ['60'], { ...serverAccount(folder), stdio: 'ignore' });
+    onTestFinished(() => void impostor.kill());
     const pidFile = join(folder, 'cluster', 'postmaster.pid');
-    writeFileSync(pidFile, readFileSync(pidFile, 'utf8').replace(String(first.processId), String(process.pid)));
+    writeFileSync(pidFile, readFileSync(pidFile, 'utf8').replace(String(first.processId), String(impostor.pid)));
     const second = await start(folder);
     expect(second.adopted).toBe(false);
     expect(await ask(second.url, 'SELECT n FROM kept')).toBe('7');
