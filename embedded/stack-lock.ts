@@ -1,5 +1,5 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { CodedError } from '../domain/errors.ts';
@@ -37,6 +37,16 @@ export async function takeStackLock(path: string): Promise<StackLock> {
       if (isHeldBy(readHolder(path), own)) rmSync(path, { force: true });
     },
   };
+}
+
+/** The addresses that a running stack left for others, or null when none runs on this data folder. */
+export function findRunningStack(dataFolder: string): Readonly<Record<string, string>> | null {
+  const holder = readHolder(lockFile(dataFolder));
+  return holder !== null && isRunning(holder) ? holder.addresses : null;
+}
+
+export function lockFile(dataFolder: string): string {
+  return join(dataFolder, 'stack.lock');
 }
 
 async function takeOver(path: string, own: Holder): Promise<void> {

@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Logger } from '../process/log.ts';
 import { entryFile } from './project-layout.ts';
 import { type ApplicationControl, controlApplication } from './stack-application.ts';
 import { type Backing, startBacking, stopBacking } from './stack-backing.ts';
 import { killAll, type PartName, runningParts, stopOnExit, whenLost } from './stack-ending.ts';
-import { type StackLock, takeStackLock } from './stack-lock.ts';
+import { lockFile, type StackLock, takeStackLock } from './stack-lock.ts';
 import type { PartSettings, StackPorts, StackProgress } from './stack-parts.ts';
 
 export { defaultDataFolder } from './project-layout.ts';
 export type { PartName } from './stack-ending.ts';
+export { findRunningStack } from './stack-lock.ts';
 export type { StackPorts, StackProgress } from './stack-parts.ts';
 
 export interface StackOptions {
@@ -74,7 +74,7 @@ export interface Stack {
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   mkdirSync(options.dataFolder, { recursive: true });
-  const lock = await takeStackLock(join(options.dataFolder, 'stack.lock'));
+  const lock = await takeStackLock(lockFile(options.dataFolder));
   try {
     const settings: PartSettings = {
       dataFolder: options.dataFolder,
