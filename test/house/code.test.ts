@@ -55,6 +55,7 @@ describe('each rule can fail:', () => {
     ['function length', `const pay = () => {\n${longBody}};`],
     ['function length', `class Desk {\n  pay() {\n${longBody}}\n}`],
     ['positional parameters', 'export const add = (a: number, b: number, c: number, d: number) => a + b + c + d;'],
+    ['positional parameters', 'export function add(a: number, b: number, c: number, d = 1) { return a + b + c + d; }'],
     ['positional parameters', 'export interface Port { send(a: string, b: string, c: string, d: string): void }'],
   ];
 
@@ -71,6 +72,7 @@ describe('each rule can fail:', () => {
   const good = [
     ['a function of just the allowed length', `function pay() {\n${'  work();\n'.repeat(FUNCTION_LINES_MAX - 2)}}`],
     ['a long describe', `describe('orders', () => {\n${"  it('works', work);\n".repeat(200)}});`],
+    ['a callback of many parameters', 'rows.forEach((a, b, c, d) => work(a, b, c, d));'],
     ['the words in names, strings and comments', 'export const enumerate = "any"; // any enum default'],
     ['an import of a default export', "import pg from 'pg';\nexport { pg };"],
   ] as const;
