@@ -29,7 +29,15 @@ export async function claimAttempt(database: Queryable, claim: Claim): Promise<b
      insert into payment_attempts
        (order_id, attempt_number, merchant_reference, gateway, claimed_by_run, payment_method, return_url, created_at, updated_at)
      select id, $2, $3, gateway, $4, $5, $6, $7, $7 from claimed`,
-    [claim.orderId, claim.attemptNumber, claim.merchantReference, claim.run, claim.paymentMethod, claim.returnUrl, claim.now],
+    [
+      claim.orderId,
+      claim.attemptNumber,
+      claim.merchantReference,
+      claim.run,
+      claim.paymentMethod,
+      claim.returnUrl,
+      claim.now,
+    ],
   );
   return rowCount === 1;
 }

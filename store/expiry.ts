@@ -24,10 +24,11 @@ export async function expireOrder(database: Database, orderId: string, now: stri
       ),
       now,
     });
-    await transaction.query(
-      `update orders set status = 'expired', evidence_id = $2, updated_at = $3 where id = $1`,
-      [orderId, evidenceId, now],
-    );
+    await transaction.query(`update orders set status = 'expired', evidence_id = $2, updated_at = $3 where id = $1`, [
+      orderId,
+      evidenceId,
+      now,
+    ]);
     await insertOutboxEvent(transaction, { orderId, attemptNumber: null, kind: 'order.expired', now });
     await notifyOrderChanged(transaction, orderId);
     return true;

@@ -9,7 +9,12 @@ export type OutboxEventKind = 'order.paid' | 'order.failed' | 'order.expired' | 
  */
 export async function insertOutboxEvent(
   transaction: Queryable,
-  event: { readonly orderId: string; readonly attemptNumber: number | null; readonly kind: OutboxEventKind; readonly now: string },
+  event: {
+    readonly orderId: string;
+    readonly attemptNumber: number | null;
+    readonly kind: OutboxEventKind;
+    readonly now: string;
+  },
 ): Promise<void> {
   await transaction.query(
     `insert into outbox_events (id, order_id, attempt_number, kind, payload, created_at)

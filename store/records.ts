@@ -3,7 +3,7 @@ import type { Currency } from '../domain/currencies.ts';
 import type { EvidenceKind } from '../domain/evidence.ts';
 import { needsEvidence, type OrderStatus } from '../domain/order.ts';
 import { type Decline, type GatewayOutcome, RAW_LENGTH_MAX } from '../domain/outcome.ts';
-import { type AttemptOnTrial, ruleOn, type Ruling } from '../domain/ruling.ts';
+import { type AttemptOnTrial, type Ruling, ruleOn } from '../domain/ruling.ts';
 import { type Database, inTransaction, type Queryable } from './database.ts';
 import { insertEvidence } from './evidence.ts';
 import { notifyOrderChanged } from './order-changes.ts';
@@ -149,7 +149,10 @@ async function updateOrder(
   );
 }
 
-const EVENT_FOR: Readonly<Partial<Record<OrderStatus, OutboxEventKind>>> = { paid: 'order.paid', failed: 'order.failed' };
+const EVENT_FOR: Readonly<Partial<Record<OrderStatus, OutboxEventKind>>> = {
+  paid: 'order.paid',
+  failed: 'order.failed',
+};
 
 function eventsFor(before: AttemptOnTrial, ruling: Exclude<Ruling, { kind: 'nothing_new' }>): OutboxEventKind[] {
   if (ruling.kind === 'doubted') return ['order.needs_review'];

@@ -34,7 +34,12 @@ export async function markSent(database: Queryable, send: FirstSend): Promise<bo
  */
 export async function markSentAgain(
   database: Queryable,
-  repeat: { readonly orderId: string; readonly attemptNumber: number; readonly sendsBefore: number; readonly now: string },
+  repeat: {
+    readonly orderId: string;
+    readonly attemptNumber: number;
+    readonly sendsBefore: number;
+    readonly now: string;
+  },
 ): Promise<boolean> {
   const { rowCount } = await database.query(
     `update payment_attempts set sends = sends + 1, last_sent_at = $4, updated_at = $4
@@ -47,7 +52,12 @@ export async function markSentAgain(
 /** Keeps the gateway's number as soon as it is known, so that a lost answer can be asked for by it. Never replaces one. */
 export async function saveGatewayReference(
   database: Queryable,
-  saved: { readonly orderId: string; readonly attemptNumber: number; readonly gatewayReference: string; readonly now: string },
+  saved: {
+    readonly orderId: string;
+    readonly attemptNumber: number;
+    readonly gatewayReference: string;
+    readonly now: string;
+  },
 ): Promise<void> {
   await database.query(
     `update payment_attempts set gateway_reference = $3, updated_at = $4
