@@ -76,6 +76,21 @@ describe('a call that did not leave', () => {
     expect(bytes).not.toContain('pay');
   });
 
+  it('sends nothing once it has said so, even when the connection stands a moment later', async () => {
+    const peer = await startPeer(onRequest(reply('HTTP/1.1 204 No Content\r\n\r\n')));
+    const http = createHttpClient();
+    const call = { method: 'POST', url: peer.url, headers: {}, body: '{"pay":1}', timeoutMs: 5 } as const;
+    // The process stands still: its timer is due, and comes first, before it hears that it is connected.
+    await setImmediate();
+    const pending = http.call(call);
+    const until = Date.now() + 50;
+    while (Date.now() < until);
+    expect(await pending).toMatchObject({ kind: 'failed', sent: false, code: 'timeout' });
+    await expect.poll(() => peer.connections).toBe(1);
+    await http.call({ ...call, timeoutMs: 5_000 });
+    expect(peer.requests).toBe(1);
+  });
+
   it('knows a request that cannot be made at all', async () => {
     expect(await post('not an address')).toMatchObject({ kind: 'failed', sent: false });
     const http = createHttpClient();

@@ -27,7 +27,7 @@ const row = {
 
 const numbered = { sequence: z.number().int().positive(), at: z.iso.datetime() };
 
-export const ENTRY_SHAPES = [
+const ENTRY_SHAPES = [
   /** Money has moved: a charge approved at once, or an open one approved later. */
   z.strictObject({ kind: z.literal('money_moved'), ...row }),
   z.strictObject({ kind: z.literal('charge_declined'), code: z.string(), ...row }),
@@ -57,7 +57,6 @@ export const entry = z.discriminatedUnion('kind', [
 ]);
 
 export type WireMoney = z.infer<typeof wireMoney>;
-export type RequestMark = NonNullable<z.infer<typeof requestMark>>;
 export type NewEntry = z.infer<typeof newEntry>;
 /** A row that stands in the ledger, with its place and time. */
 export type Entry = z.infer<typeof entry>;
