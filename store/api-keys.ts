@@ -17,7 +17,7 @@ export interface ApiKey {
 const KEY_FORMAT = /^paidonce_(read|write|operate)_[A-Za-z0-9_-]{43}$/;
 
 /** Could this be a key of ours at all? Saves the database a question for whatever else is sent as one. */
-export function isApiKeyFormat(key: string): boolean {
+function isApiKeyFormat(key: string): boolean {
   return KEY_FORMAT.test(key);
 }
 

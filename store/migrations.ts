@@ -72,6 +72,8 @@ export async function migrate(
 ): Promise<{ readonly applied: string[]; readonly alreadyThere: number }> {
   const migrations = await readMigrations(folder);
   return withClient(url, async (client) => {
+    // The role's own limits are meant for requests; waiting for another process's migration may take longer.
+    await client.query('set statement_timeout = 0; set lock_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [ADVISORY_LOCK]);
     await client.query(
       `create table if not exists schema_migrations (

@@ -81,7 +81,7 @@ async function dropOldDatabases(admin: Database): Promise<void> {
   for (const { datname } of rows) await admin.query(`drop database if exists ${datname} with (force)`);
 }
 
-export function urlOf(serverUrl: string, databaseName: string): string {
+function urlOf(serverUrl: string, databaseName: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${databaseName}`;
   return url.href;
