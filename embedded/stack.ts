@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { CodedError } from '../domain/errors.ts';
 import type { Logger } from '../process/log.ts';
 import { entryFile } from './project-layout.ts';
 import { type ApplicationControl, controlApplication } from './stack-application.ts';
@@ -73,7 +74,7 @@ export interface Stack {
  * @throws CodedError `stack_already_running`, `program_missing`, `program_failed`; nothing keeps running then
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  mkdirSync(options.dataFolder, { recursive: true });
+  makeWritable(options.dataFolder);
   const lock = await takeStackLock(lockFile(options.dataFolder));
   try {
     const settings: PartSettings = {
@@ -139,6 +140,16 @@ function completeStack(backing: Backing, application: ApplicationControl, lock: 
         await stopBacking(backing);
       }),
   };
+}
+
+function makeWritable(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const sentence = `The data folder ${folder} cannot be written to; was it made by another user, such as root?`;
+    throw new CodedError('program_failed', sentence, { cause });
+  }
 }
 
 function oneSimulator(url: string): readonly unknown[] {

