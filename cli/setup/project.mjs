@@ -1,8 +1,13 @@
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The folder of the checkout. Not from `import.meta.dirname`: an older Node must get as far as being told that it is too old. */
-export const PROJECT_FOLDER = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+export const PROJECT_FOLDER = outsideBuild(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
+
+/** The build puts a copy of this into dist/, and what belongs to the project is one folder further up then. */
+function outsideBuild(folder) {
+  return basename(folder) === 'dist' ? dirname(folder) : folder;
+}
 
 /** Everything that paidonce makes by itself and that may be deleted. Ignored by Git. */
 const STATE_FOLDER = join(PROJECT_FOLDER, '.paidonce');
