@@ -1,12 +1,11 @@
-import type { GatewayFacts } from '../api/dependencies.ts';
 import { serveApi } from '../api/process.ts';
-import type { GatewayRegistry } from '../gateways/registry.ts';
 import { readConfig } from '../process/config.ts';
 import { createLog } from '../process/log.ts';
 import { stopOnSignal } from '../process/parts.ts';
 import { ensureApiKey } from '../store/api-keys.ts';
 import { findMigrationsFolder, migrate } from '../store/migrations.ts';
 import { startWorkerProcess } from '../worker/process.ts';
+import { gatewayFacts } from './gateway-facts.ts';
 
 /**
  * The all-in-one process of the embedded stack: API and worker together, so that a start can hand its first task to the
@@ -19,7 +18,7 @@ const worker = await startWorkerProcess(config, log);
 const developmentKey = process.env.DEVELOPMENT_API_KEY;
 if (developmentKey !== undefined) await ensureApiKey(worker.database, { key: developmentKey, name: 'development' });
 const { database, client } = worker;
-const api = await serveApi({ config, log, gateways: factsOf(worker.gateways), database, client, eager: true });
+const api = await serveApi({ config, log, gateways: gatewayFacts(worker.gateways), database, client, eager: true });
 
 stopOnSignal(async () => {
   await api.stop();
@@ -27,10 +26,3 @@ stopOnSignal(async () => {
 }, log);
 process.stdout.write(`${JSON.stringify({ address: api.address, pid: process.pid })}\n`);
 await worker.stopped;
-
-function factsOf({ names, get }: GatewayRegistry): [GatewayFacts, ...GatewayFacts[]] {
-  const facts = names.map((name) => ({ name, currencyDecimals: get(name).capabilities.currencyDecimals }));
-  const [first, ...others] = facts;
-  if (first === undefined) throw new Error('The configuration demands at least one gateway');
-  return [first, ...others];
-}

@@ -49,6 +49,7 @@ export const ERRORS = {
   gateway_unsafe: { status: null, title: 'A gateway offers no way to charge exactly once.' },
   migration_gap: { status: null, title: 'A migration number is missing or doubled.' },
   migration_edited: { status: null, title: 'A migration that was already applied has been edited.' },
+  database_not_migrated: { status: null, title: 'The database lacks migrations that this version of paidonce needs.' },
   database_ahead_of_code: { status: null, title: 'The database was migrated by a newer version of paidonce.' },
   stack_already_running: { status: null, title: 'Another paidonce stack is already running on this data folder.' },
   program_missing: { status: null, title: 'A program that paidonce needs is missing.' },

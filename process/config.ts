@@ -12,8 +12,14 @@ const gatewayAccount = z.strictObject({
 
 const milliseconds = z.coerce.number().int().min(1);
 
-const environment = z.object({
+const databaseAccess = {
   DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://'),
+  /** For those who are handed the password apart from the rest, as containers are. Goes into DATABASE_URL. */
+  DATABASE_PASSWORD: z.string().min(1).optional(),
+};
+
+const environment = z.object({
+  ...databaseAccess,
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(20),
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
@@ -53,13 +59,19 @@ const environment = z.object({
     })
     .pipe(z.array(gatewayAccount).min(1)),
   ALLOW_AT_MOST_ONCE_SENT: z.stringbool().default(false),
+  /** Where a worker answers GET /healthz, /readyz and /metrics; without a port it does not listen at all. */
+  WORKER_HEALTH_HOST: z.string().default('127.0.0.1'),
+  WORKER_HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   /** Where things that can be made again are kept, such as the workflows' bundle. */
   CACHE_FOLDER: z.string().default('.paidonce/cache'),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
-export type Config = z.infer<typeof environment>;
+export type Config = Omit<z.infer<typeof environment>, 'DATABASE_PASSWORD'>;
 export type GatewayAccount = z.infer<typeof gatewayAccount>;
+
+/** Every variable that `readConfig` looks at; the ones that name the Temporal server are read by its own library. */
+export const CONFIG_VARIABLES = Object.keys(environment.shape) as readonly (keyof typeof environment.shape)[];
 
 /**
  * Reads the whole configuration from environment variables, once per process. A variable `X` may instead be given as
@@ -68,15 +80,23 @@ export type GatewayAccount = z.infer<typeof gatewayAccount>;
  * @throws CodedError `configuration_invalid`
  */
 export function readConfig(variables: NodeJS.ProcessEnv): Config {
-  const result = environment.safeParse(withFiles(variables));
-  if (result.success) return result.data;
-  const mistakes = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new CodedError('configuration_invalid', `Set these environment variables right: ${mistakes.join('; ')}.`);
+  const { DATABASE_PASSWORD, ...config } = parse(environment, variables);
+  return { ...config, DATABASE_URL: withPassword(config.DATABASE_URL, DATABASE_PASSWORD) };
 }
 
-function withFiles(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** Only where the database is, for commands that need nothing else. @throws CodedError `configuration_invalid` */
+export function readDatabaseUrl(variables: NodeJS.ProcessEnv): string {
+  const { DATABASE_URL, DATABASE_PASSWORD } = parse(z.object(databaseAccess), variables);
+  return withPassword(DATABASE_URL, DATABASE_PASSWORD);
+}
+
+/**
+ * The variables with each `X` that is given as `X_FILE` read from that file, for the `names` X.
+ * @throws CodedError `configuration_invalid` when a file cannot be read
+ */
+export function withFiles(variables: NodeJS.ProcessEnv, names: readonly string[]): NodeJS.ProcessEnv {
   const resolved: NodeJS.ProcessEnv = { ...variables };
-  for (const name of Object.keys(environment.shape)) {
+  for (const name of names) {
     const path = variables[`${name}_FILE`];
     if (path === undefined || variables[name] !== undefined) continue;
     try {
@@ -86,4 +106,25 @@ function withFiles(variables: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     }
   }
   return resolved;
+}
+
+function parse<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  variables: NodeJS.ProcessEnv,
+): z.infer<z.ZodObject<Shape>> {
+  const result = schema.safeParse(withFiles(variables, Object.keys(schema.shape)));
+  if (result.success) return result.data;
+  const mistakes = result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new CodedError('configuration_invalid', `Set these environment variables right: ${mistakes.join('; ')}.`);
+}
+
+function withPassword(databaseUrl: string, password: string | undefined): string {
+  if (password === undefined) return databaseUrl;
+  const url = new URL(databaseUrl);
+  url.password = password;
+  if (url.password !== '') return url.href;
+  throw new CodedError(
+    'configuration_invalid',
+    'DATABASE_PASSWORD needs a DATABASE_URL with a host: it is put into it.',
+  );
 }

@@ -1,3 +1,4 @@
+import { CodedError } from '../domain/errors.ts';
 import type { Logger } from './log.ts';
 
 const RETRY_PAUSE_MS_MAX = 5_000;
@@ -5,12 +6,14 @@ const RETRY_PAUSE_MS_MAX = 5_000;
 /**
  * Waits for a part that may be away when the process starts (a container that is still coming up), saying so in the log
  * instead of ending: whoever restarts us would only start us into the same absence.
+ * @throws CodedError at once when `connect` does: that is a mistake, which waiting does not mend
  */
 export async function waitForPart<Part>(name: string, connect: () => Promise<Part>, log: Logger): Promise<Part> {
   for (let pauseMs = 250; ; pauseMs = Math.min(2 * pauseMs, RETRY_PAUSE_MS_MAX)) {
     try {
       return await connect();
     } catch (cause) {
+      if (cause instanceof CodedError) throw cause;
       log.warn({ err: cause, retryAfterMs: pauseMs }, `${name} cannot be reached yet`);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }

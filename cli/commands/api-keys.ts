@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { CodedError } from '../../domain/errors.ts';
+import { readDatabaseUrl } from '../../process/config.ts';
 import { API_KEY_ROLES, createApiKey, revokeApiKey } from '../../store/api-keys.ts';
 import { createDatabase, type Database } from '../../store/database.ts';
 import { print, printJson } from '../output.ts';
-import { databaseUrl } from './migrate.ts';
 
 export function addApiKeysCommands(program: Command): void {
   const keys = program.command('api-keys').description('who may call the API (works on the database of DATABASE_URL)');
@@ -39,7 +39,11 @@ async function revoke(id: string, options: { readonly json?: boolean }): Promise
 }
 
 async function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
-  const database = createDatabase({ url: databaseUrl(), poolSize: 1, applicationName: 'paidonce-api-keys' });
+  const database = createDatabase({
+    url: readDatabaseUrl(process.env),
+    poolSize: 1,
+    applicationName: 'paidonce-api-keys',
+  });
   try {
     return await work(database);
   } finally {

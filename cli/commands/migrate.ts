@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { CodedError } from '../../domain/errors.ts';
+import { readDatabaseUrl } from '../../process/config.ts';
 import { createDatabase } from '../../store/database.ts';
 import { findMigrationsFolder, migrate, migrationStatus } from '../../store/migrations.ts';
 import { dumpSchema } from '../../store/schema.ts';
@@ -24,7 +24,7 @@ export function addMigrateCommand(program: Command): void {
 }
 
 async function run(options: MigrateOptions): Promise<void> {
-  const url = databaseUrl();
+  const url = readDatabaseUrl(process.env);
   if (options.status === true) return showStatus(url, options);
   const result = await migrate(url);
   if (options.dumpSchema === true) await writeSchema(url);
@@ -47,11 +47,4 @@ async function writeSchema(url: string): Promise<void> {
   } finally {
     await database.close();
   }
-}
-
-/** Shared by the commands that work on the database itself. */
-export function databaseUrl(): string {
-  const url = process.env.DATABASE_URL;
-  if (url === undefined) throw new CodedError('configuration_invalid', 'Set DATABASE_URL to the database to work on.');
-  return url;
 }
