@@ -25,7 +25,7 @@ export type Recorded = Ruling | { readonly kind: 'not_now'; readonly orderStatus
 
 /**
  * Writes down what somebody said about an attempt: attempt, order, evidence, outbox event and notification in one
- * transaction, or nothing. The order's row is locked first, so that of two answers that come at once the second sees what
+ * transaction, or nothing. The rows are locked first, so that of two answers that come at once the second sees what
  * the first wrote; what it means is decided by domain/ruling.ts alone.
  */
 export async function recordNews(database: Database, news: News): Promise<Recorded> {
@@ -56,7 +56,7 @@ async function lockAttempt(transaction: Queryable, { orderId, attemptNumber, out
                  and (other.order_id, other.attempt_number) <> ($1, $2)) as reference_taken
      from orders join payment_attempts on order_id = id and attempt_number = $2
      where id = $1
-     for update of orders`,
+     for update of orders, payment_attempts`,
     [orderId, attemptNumber, referenceIn(outcome)],
   );
   const row = rows[0];

@@ -5,6 +5,8 @@ export interface ShopOrder {
   readonly id: string;
   readonly status: string;
   readonly attempt_number: number;
+  readonly created_at: string;
+  readonly expires_at: string;
   readonly decline: { readonly code: string } | null;
   readonly payment_token: { readonly token: string; readonly attempt_number: number } | null;
 }
