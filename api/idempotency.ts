@@ -75,7 +75,7 @@ export async function answerOnce(
 
 function readKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
-  const text = String(header);
+  const text = String(header).trim();
   const key = QUOTED.exec(text)?.[1]?.replace(/\\(["\\])/g, '$1') ?? text;
   if (PRINTABLE_ASCII.test(key)) return key;
   throw new CodedError('idempotency_key_invalid', undefined, { field: IDEMPOTENCY_KEY });

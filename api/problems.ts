@@ -35,14 +35,11 @@ export interface Problem {
 export const PROBLEM_JSON = 'application/problem+json';
 
 /** Fastify's own refusals, in our words. */
-const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'media_type_unsupported',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'body_malformed',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'body_malformed',
-  FST_ERR_BAD_URL: 'request_malformed',
-  FST_ERR_MAX_PARAM_LENGTH: 'request_malformed',
-};
+const FRAMEWORK_CODES: ReadonlyMap<string, ErrorCode> = new Map([
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'body_too_large'],
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'media_type_unsupported'],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'body_malformed'],
+]);
 
 /** Seconds after which a repeat can make sense. */
 const RETRY_AFTER: Readonly<Partial<Record<ErrorCode, number>>> = {
@@ -52,12 +49,12 @@ const RETRY_AFTER: Readonly<Partial<Record<ErrorCode, number>>> = {
 };
 
 /** The one place where an error becomes an answer. What is not known here is our own mistake and tells the caller nothing. */
-export function translateError(error: unknown): CodedError {
+function translateError(error: unknown): CodedError {
   if (error instanceof CodedError) return ERRORS[error.code].status === null ? internal(error) : error;
   if (isUnavailable(error)) return new CodedError('database_unavailable', undefined, { cause: error });
   if (!(error instanceof Error) || isResponseSerializationError(error)) return internal(error);
   const { code, statusCode } = error as Partial<FastifyError>;
-  const known = FRAMEWORK_CODES[code ?? ''];
+  const known = FRAMEWORK_CODES.get(code ?? '');
   if (known !== undefined) return new CodedError(known, undefined, { cause: error });
   if (statusCode === 404) return new CodedError('route_not_found', undefined, { cause: error });
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
@@ -98,5 +95,6 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const retryAfter = RETRY_AFTER[problem.code];
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
-  reply.code(problem.status).type(PROBLEM_JSON).send(JSON.stringify(problem));
+  // Errors of the framework itself pass no hook that would have named them.
+  reply.header('x-request-id', request.id).code(problem.status).type(PROBLEM_JSON).send(JSON.stringify(problem));
 }

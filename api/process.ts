@@ -37,17 +37,19 @@ export async function serveApi({ config, log, gateways, database, client, eager 
     handoverAfterMs: config.HANDOVER_AFTER_MS,
     inquiryScheduleSeconds: config.INQUIRY_SCHEDULE_SECONDS,
   };
+  const purchases = createPurchaseStarter({ client, eager, settings });
   const app = createApi({
     settings: apiSettings(config),
     database,
     orderChanges,
     gateways,
-    purchases: createPurchaseStarter({ client, eager, settings }),
+    purchases,
     log,
     metrics,
   });
   const stop = async (): Promise<void> => {
     await app.close();
+    await purchases.ended();
     await orderChanges.close();
   };
   try {

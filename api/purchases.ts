@@ -1,13 +1,9 @@
 import {
   type Client,
-  isGrpcServiceError,
-  ServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { CodedError } from '../domain/errors.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { Order } from '../store/orders.ts';
 import { purchaseWorkflowId, TASK_QUEUE } from '../workflows/ids.ts';
@@ -21,6 +17,7 @@ import {
   SETTLE_UPDATE,
 } from '../workflows/messages.ts';
 import { GATEWAY, NEEDS_REVIEW, ORDER_STATUS } from '../workflows/search-attributes.ts';
+import { createTemporalCalls, type TemporalCalls } from './temporal-calls.ts';
 
 /** `over`: the order's workflow has ended and will never make this attempt. */
 export type PayStart = 'started' | 'attached' | 'over';
@@ -39,6 +36,8 @@ export interface PurchaseStarter {
    */
   settle(orderId: string, decision: OperatorDecision): Promise<'settled' | 'refused'>;
   isReachable(): Promise<boolean>;
+  /** Resolves when no call is on its way any more; before that the connection must not be closed. */
+  ended(): Promise<void>;
 }
 
 export interface PurchaseStarterOptions {
@@ -59,25 +58,27 @@ const WORKFLOW_TASK_TIMEOUT = '5s';
 
 export function createPurchaseStarter(options: PurchaseStarterOptions): PurchaseStarter {
   const { client } = options;
+  const calls = createTemporalCalls(client);
   const starting = new Map<string, Promise<PayStart>>();
   return {
     pay: (order, attempt) => {
       const key = `${order.id}/${attempt.attemptNumber}`;
       const known = starting.get(key);
       if (known !== undefined) return known;
-      const started = startOrAttach(options, order, attempt).finally(() => starting.delete(key));
+      const started = startOrAttach(options, calls, { order, attempt }).finally(() => starting.delete(key));
       starting.set(key, started);
       return started;
     },
-    settle: (orderId, decision) => settle(client, orderId, decision),
+    settle: (orderId, decision) => settle(client, calls, { orderId, decision }),
     isReachable: async () => {
       try {
-        await withinTime(client, PROBE_TIMEOUT_MS, () => client.workflowService.getSystemInfo({}));
+        await calls.make(PROBE_TIMEOUT_MS, () => client.workflowService.getSystemInfo({}));
         return true;
       } catch {
         return false;
       }
     },
+    ended: () => calls.ended(),
   };
 }
 
@@ -87,12 +88,12 @@ export function createPurchaseStarter(options: PurchaseStarterOptions): Purchase
  */
 async function startOrAttach(
   options: PurchaseStarterOptions,
-  order: Order,
-  attempt: AttemptRequest,
+  calls: TemporalCalls,
+  { order, attempt }: { readonly order: Order; readonly attempt: AttemptRequest },
 ): Promise<PayStart> {
   const { client } = options;
   try {
-    await withinTime(client, CALL_TIMEOUT_MS, () => start(options, order, attempt));
+    await calls.make(CALL_TIMEOUT_MS, () => start(options, order, attempt));
     return 'started';
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -100,7 +101,7 @@ async function startOrAttach(
   if (attempt.attemptNumber === 1) return 'attached';
   try {
     const handle = client.workflow.getHandle(purchaseWorkflowId(order.id));
-    await withinTime(client, CALL_TIMEOUT_MS, () => handle.signal(PAY_SIGNAL, attempt));
+    await calls.make(CALL_TIMEOUT_MS, () => handle.signal(PAY_SIGNAL, attempt));
     return 'attached';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'over';
@@ -139,38 +140,17 @@ async function start(
   });
 }
 
-async function settle(client: Client, orderId: string, decision: OperatorDecision): Promise<'settled' | 'refused'> {
+async function settle(
+  client: Client,
+  calls: TemporalCalls,
+  { orderId, decision }: { readonly orderId: string; readonly decision: OperatorDecision },
+): Promise<'settled' | 'refused'> {
   try {
     const handle = client.workflow.getHandle(purchaseWorkflowId(orderId));
-    await withinTime(client, DECISION_TIMEOUT_MS, () => handle.executeUpdate(SETTLE_UPDATE, { args: [decision] }));
+    await calls.make(DECISION_TIMEOUT_MS, () => handle.executeUpdate(SETTLE_UPDATE, { args: [decision] }));
     return 'settled';
   } catch (error) {
     if (error instanceof WorkflowUpdateFailedError || error instanceof WorkflowNotFoundError) return 'refused';
     throw error;
   }
-}
-
-/** The client's own deadline can be overrun by one of its pauses between tries, so a timer of ours stands behind it. */
-async function withinTime<Result>(client: Client, timeoutMs: number, call: () => Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new CodedError('temporal_unavailable')), timeoutMs + 250);
-  });
-  const called = client.withDeadline(Date.now() + timeoutMs, call).catch((error: unknown) => {
-    throw translate(error);
-  });
-  try {
-    return await Promise.race([called, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Whatever else the server says to a call that is right in itself, to the caller it is away. */
-function translate(error: unknown): unknown {
-  const isServerAway =
-    error instanceof ServiceError ||
-    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
-    isGrpcServiceError(error);
-  return isServerAway ? new CodedError('temporal_unavailable', undefined, { cause: error }) : error;
 }

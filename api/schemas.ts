@@ -22,7 +22,7 @@ function text(lengthMax: number) {
 
 const URL_SENTENCE = 'Must be an http or https address of at most 2000 characters, without a user name.';
 
-export const webAddress = text(2_000)
+const webAddress = text(2_000)
   .refine(isWebAddress, URL_SENTENCE)
   .meta({ format: 'uri', description: 'Where a redirecting gateway sends the customer back to.' });
 
@@ -32,14 +32,14 @@ function isWebAddress(address: string): boolean {
   return ['http:', 'https:'].includes(protocol) && username === '' && password === '';
 }
 
-export const orderId = z
+const orderId = z
   .string({ error: 'Must be the id of an order.' })
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'Must be the id of an order: a lower-case UUID.')
   .meta({ description: 'The id that the order was created with.' });
 
 export const orderPath = z.strictObject({ id: orderId });
 
-export const amount = z
+const amount = z
   .strictObject({
     minor_units: z.int({ error: AMOUNT_SENTENCE }).min(1, AMOUNT_SENTENCE).max(MINOR_UNITS_MAX, AMOUNT_SENTENCE),
     currency: z.enum(Object.keys(CURRENCY_DECIMALS) as [Currency, ...Currency[]], {
@@ -65,7 +65,7 @@ export const decline = z
   })
   .meta({ id: 'Decline' });
 
-export const action = z
+const action = z
   .object({ kind: z.enum(['redirect', 'show_code']), url: z.string() })
   .meta({ id: 'CustomerAction', description: 'What the customer has to do before the payment goes on.' });
 

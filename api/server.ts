@@ -49,6 +49,7 @@ export function createApi(dependencies: ApiDependencies): FastifyInstance {
   app.setSerializerCompiler(serializerCompiler);
   takeOnlyJson(app);
   nameEveryAnswer(app);
+  letConnectionsGoWhileClosing(app);
   observeRequests(app, dependencies.metrics);
 
   app.register(helmet, { contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } });
@@ -78,6 +79,17 @@ function nameEveryAnswer(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('cache-control', 'no-store');
+  });
+}
+
+/** A connection that a client keeps open after its last answer would hold up the end of the process for a minute. */
+function letConnectionsGoWhileClosing(app: FastifyInstance): void {
+  let closing = false;
+  app.addHook('preClose', async () => {
+    closing = true;
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    if (closing) reply.header('connection', 'close');
   });
 }
 

@@ -4,10 +4,10 @@ import type { ErrorCode } from '../domain/errors.ts';
 import { type Fault, InputError } from './problems.ts';
 
 /** Fields whose mistakes have a code of their own. */
-const FIELD_CODES: Readonly<Record<string, ErrorCode>> = {
-  'amount.minor_units': 'amount_invalid',
-  'amount.currency': 'currency_unknown',
-};
+const FIELD_CODES: ReadonlyMap<string, ErrorCode> = new Map([
+  ['amount.minor_units', 'amount_invalid'],
+  ['amount.currency', 'currency_unknown'],
+]);
 
 const FAULTS_MAX = 20;
 /** A caller's own field names are told back only when they are plain words. */
@@ -23,10 +23,15 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({ schema, ht
 };
 
 function inputError(issues: readonly z.core.$ZodIssue[], part: string): InputError {
-  const [first = { field: part, message: 'is not valid' }, ...others] = issues.flatMap((issue) =>
-    faultsOf(issue, part),
-  );
-  return new InputError(FIELD_CODES[first.field] ?? 'field_invalid', [first, ...others.slice(0, FAULTS_MAX)]);
+  const [first = { field: part, message: 'Is not valid.' }, ...others] = issues
+    .flatMap((issue) => faultsOf(issue, part))
+    .filter(isFirstOfItsKind);
+  return new InputError(FIELD_CODES.get(first.field) ?? 'field_invalid', [first, ...others.slice(0, FAULTS_MAX)]);
+}
+
+/** A field can break several rules that are told in one sentence. */
+function isFirstOfItsKind({ field, message }: Fault, place: number, all: readonly Fault[]): boolean {
+  return all.findIndex((fault) => fault.field === field && fault.message === message) === place;
 }
 
 function faultsOf(issue: z.core.$ZodIssue, part: string): Fault[] {

@@ -58,18 +58,6 @@ export async function listAttempts(database: Queryable, orderId: string): Promis
   return rows.map(readAttempt);
 }
 
-export async function findAttempt(
-  database: Queryable,
-  orderId: string,
-  attemptNumber: number,
-): Promise<PaymentAttempt | undefined> {
-  const { rows } = await database.query<Row>(`${SELECT_ATTEMPT} where order_id = $1 and attempt_number = $2`, [
-    orderId,
-    attemptNumber,
-  ]);
-  return rows[0] === undefined ? undefined : readAttempt(rows[0]);
-}
-
 function readAttempt(row: Row): PaymentAttempt {
   return {
     orderId: row.order_id,

@@ -57,7 +57,7 @@ export interface TestApiOptions {
   readonly database?: Database;
 }
 
-export const GATEWAYS: readonly [GatewayFacts, ...GatewayFacts[]] = [
+const GATEWAYS: readonly [GatewayFacts, ...GatewayFacts[]] = [
   { name: 'simulator', currencyDecimals: {} },
   { name: 'odd-units', currencyDecimals: { HUF: 0, ISK: 2 } },
 ];
@@ -151,6 +151,7 @@ export const NO_PURCHASES: PurchaseStarter = {
   pay: () => Promise.reject(new Error('This test starts no purchase')),
   settle: () => Promise.reject(new Error('This test settles nothing')),
   isReachable: () => Promise.resolve(true),
+  ended: () => Promise.resolve(),
 };
 
 export interface StandIn extends PurchaseStarter {
