@@ -31,8 +31,16 @@ export interface RunningWorker {
  * with fewer slots a slow gateway would keep orders of a healthy one waiting.
  */
 const IN_FLIGHT_MAX = 600;
-/** Far above what is in flight: with a small cache, local activities stall for a task time-out each. */
-const CACHED_WORKFLOWS_MAX = 2_000;
+
+/** How much a worker does at once; the bench gives the same to the empty workflow that it measures against. */
+export const WORKER_LIMITS = {
+  maxConcurrentWorkflowTaskExecutions: IN_FLIGHT_MAX,
+  maxConcurrentLocalActivityExecutions: IN_FLIGHT_MAX,
+  maxConcurrentActivityTaskExecutions: 100,
+  /** Far above what is in flight: with a small cache, local activities stall for a task time-out each. */
+  maxCachedWorkflows: 2_000,
+} as const;
+
 const SHUTDOWN_GRACE_MS = 10_000;
 
 /** Starts the process part that carries out orders. Registers every step under the names of workflows/contracts.ts. */
@@ -47,10 +55,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     taskQueue: parts.taskQueue ?? TASK_QUEUE,
     workflowBundle: parts.bundle,
     activities: createActivities({ database, gateways, calls, nudge, log }),
-    maxConcurrentWorkflowTaskExecutions: IN_FLIGHT_MAX,
-    maxConcurrentLocalActivityExecutions: IN_FLIGHT_MAX,
-    maxConcurrentActivityTaskExecutions: 100,
-    maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
+    ...WORKER_LIMITS,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
   });
   const stopped = runToEnd(worker, calls);
