@@ -1,0 +1,36 @@
+import { createSimulatorControl } from '../../gateways/simulator/control.ts';
+import { GATEWAY_WITHOUT_KEYS } from './steps.ts';
+
+/**
+ * The tour asks sooner than production does and trusts an absence sooner, because its gateway is a process on the same
+ * machine that a person is watching: the same rules, in seconds instead of minutes. The value of INQUIRY_SCHEDULE_SECONDS.
+ */
+export const IMPATIENT_SCHEDULE = '1,2,3,5,8,10.5,12,15,20,30,60,180,600,1800,3600,10800,43200,86400';
+const CALL_TIMEOUT_SECONDS = 8;
+const ABSENT_CONCLUSIVE_AFTER_SECONDS = 2;
+
+const NO_REPEAT_PROTECTION = { idempotency_key: { mode: 'ignored' }, unique_reference: 'ignored' } as const;
+
+/** The value of GATEWAYS for the tour: two accounts at the simulator that differ in what protects from a repeat. */
+export function tourGateways(simulatorAddress: string): readonly unknown[] {
+  const common = {
+    call_timeout_seconds: CALL_TIMEOUT_SECONDS,
+    absent_conclusive_after_seconds: ABSENT_CONCLUSIVE_AFTER_SECONDS,
+  };
+  const settings = (repeat: { readonly by: string }) => ({
+    url: simulatorAddress,
+    capabilities: { repeat, ...common },
+  });
+  return [
+    { name: 'simulator', kind: 'simulator', settings: settings({ by: 'key' }) },
+    { name: GATEWAY_WITHOUT_KEYS, kind: 'simulator', settings: settings({ by: 'nothing' }) },
+  ];
+}
+
+/**
+ * Makes the simulator behave as `tourGateways` declares. It forgets its switches with its process, so after each of its
+ * starts this must be true again before anybody pays.
+ */
+export async function switchTourAccounts(simulatorAddress: string): Promise<void> {
+  await createSimulatorControl(simulatorAddress).putAccount(GATEWAY_WITHOUT_KEYS, NO_REPEAT_PROTECTION);
+}
