@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime } from '@temporalio/worker';
+import { DefaultLogger, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
 import { v7 as newId } from 'uuid';
 import { findPrograms } from '../../cli/setup.mjs';
 import type { Gateway } from '../../domain/gateway.ts';
@@ -59,7 +59,8 @@ export interface WorkbenchOptions {
 
 export interface Workbench {
   readonly taskQueue: string;
-  startWorker(): Promise<RunningWorker>;
+  /** @param bundle workflow code other than the checkout's, such as a changed copy */
+  startWorker(bundle?: WorkflowBundleOption): Promise<RunningWorker>;
   /** Stores an order and starts its workflow, as the API would. */
   buy(options?: BuyOptions): Promise<Purchase>;
 }
@@ -69,6 +70,12 @@ export interface BuyOptions {
   readonly expiresInMs?: number;
   readonly handoverAfterMs?: number;
   readonly scheduleSeconds?: readonly number[];
+  /** For tests that tell the gateway about the order before it exists. */
+  readonly orderId?: string;
+  /** What pays, attempt by attempt. */
+  readonly paymentMethods?: readonly string[];
+  /** How soon a dead worker is noticed inside a workflow task. */
+  readonly workflowTaskTimeoutMs?: number;
 }
 
 export interface Purchase {
@@ -85,7 +92,7 @@ export function createWorkbench({ environment, database, gateway }: WorkbenchOpt
   const taskQueue = `purchases-${randomUUID()}`;
   return {
     taskQueue,
-    startWorker: async () =>
+    startWorker: async (bundle) =>
       startWorker({
         connection: environment.nativeConnection,
         namespace: environment.namespace ?? 'default',
@@ -93,7 +100,7 @@ export function createWorkbench({ environment, database, gateway }: WorkbenchOpt
         database,
         gateways: { get: () => gateway },
         log: QUIET_LOG,
-        bundle: await testBundle(),
+        bundle: bundle ?? (await testBundle()),
         taskQueue,
       }),
     buy: (options = {}) => buy({ environment, database, gateway }, taskQueue, options),
@@ -106,7 +113,7 @@ export function testBundle(): Promise<{ readonly codePath: string }> {
 
 async function buy(parts: WorkbenchOptions, taskQueue: string, options: BuyOptions): Promise<Purchase> {
   const { environment, database, gateway } = parts;
-  const orderId = newId();
+  const orderId = options.orderId ?? newId();
   const started = new Date(await environment.currentTimeMs());
   const expiresAt = new Date(started.getTime() + (options.expiresInMs ?? 72 * HOUR_MS)).toISOString();
   const { minorUnits, currency } = money(options.amount?.minorUnits ?? 1_000, options.amount?.currency ?? 'EUR');
@@ -119,7 +126,7 @@ async function buy(parts: WorkbenchOptions, taskQueue: string, options: BuyOptio
     orderId,
     gateway: gateway.name,
     expiresAt,
-    attempt: requestFor(1),
+    attempt: requestFor(1, options),
     settings: {
       handoverAfterMs: options.handoverAfterMs ?? 3_000,
       inquiryScheduleSeconds: options.scheduleSeconds ?? INQUIRY_SCHEDULE_SECONDS,
@@ -131,7 +138,7 @@ async function buy(parts: WorkbenchOptions, taskQueue: string, options: BuyOptio
     args: [input],
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
     workflowIdConflictPolicy: 'FAIL',
-    workflowTaskTimeout: '5s',
+    workflowTaskTimeout: options.workflowTaskTimeoutMs ?? 5_000,
     typedSearchAttributes: [
       { key: ORDER_STATUS, value: 'processing' },
       { key: GATEWAY, value: gateway.name },
@@ -144,10 +151,11 @@ async function buy(parts: WorkbenchOptions, taskQueue: string, options: BuyOptio
     input,
     row: () => readPurchase(database, orderId),
     reference: (attemptNumber = 1) => merchantReference(orderId, attemptNumber),
-    payAgain: (attemptNumber) => handle.signal(PAY_SIGNAL, requestFor(attemptNumber)),
+    payAgain: (attemptNumber) => handle.signal(PAY_SIGNAL, requestFor(attemptNumber, options)),
   };
 }
 
-export function requestFor(attemptNumber: number): AttemptRequest {
-  return { attemptNumber, paymentMethod: `tok_${attemptNumber}`, returnUrl: null };
+function requestFor(attemptNumber: number, { paymentMethods }: BuyOptions): AttemptRequest {
+  const paymentMethod = paymentMethods?.[attemptNumber - 1] ?? `tok_${attemptNumber}`;
+  return { attemptNumber, paymentMethod, returnUrl: null };
 }
