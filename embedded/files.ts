@@ -18,7 +18,7 @@ export function readIfThere(path: string): string | null {
 
 /** Writes a file that only its owner may read, whole or not at all: a reader never sees half of it. */
 export function writePrivateFile(path: string, content: string): void {
-  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}.new`;
   writeFileSync(draft, content, { mode: 0o600 });
   renameSync(draft, path);

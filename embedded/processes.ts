@@ -50,7 +50,7 @@ export interface RunningProcess {
  * @throws CodedError `program_failed` when the program cannot be started at all
  */
 export async function startProcess(plan: ProcessPlan): Promise<RunningProcess> {
-  mkdirSync(plan.folder, { recursive: true });
+  mkdirSync(plan.folder, { recursive: true, mode: 0o700 });
   await endLeftover(plan.name, plan.folder);
   const logFile = join(plan.folder, `${plan.name}.log`);
   const pidFile = pidFileOf(plan.name, plan.folder);

@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs';
 import { CodedError } from '../domain/errors.ts';
 import type { Logger } from '../process/log.ts';
 import { entryFile } from './project-layout.ts';
@@ -142,10 +142,14 @@ function completeStack(backing: Backing, application: ApplicationControl, lock: 
   };
 }
 
+/** Every user may go through it, without seeing what is in it: as root, Postgres runs as another user further down. */
+const PASS_THROUGH = 0o011;
+
 function makeWritable(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (process.getuid?.() === 0) chmodSync(folder, statSync(folder).mode | PASS_THROUGH);
   } catch (cause) {
     const sentence = `The data folder ${folder} cannot be written to; was it made by another user, such as root?`;
     throw new CodedError('program_failed', sentence, { cause });

@@ -51,7 +51,7 @@ export interface RunningTemporal {
  */
 export async function startTemporalDevServer(options: TemporalOptions): Promise<RunningTemporal> {
   const { dataFolder, log } = options;
-  mkdirSync(dataFolder, { recursive: true });
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
   await endLeftover(NAME, dataFolder); // Before the ports are looked at: it may hold them.
   const port = await keptPort(join(dataFolder, 'port'), options.port);
   const uiPort = await keptPort(join(dataFolder, 'ui-port'), options.uiPort);

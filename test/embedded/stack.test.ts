@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -42,6 +42,7 @@ function allGone(processIds: Readonly<Record<string, number>>): boolean {
 describe('the embedded stack', () => {
   it('is up with all parts, refuses a second one, survives a kill of everything at the same addresses, and stops', async () => {
     const folder = scratchFolder();
+    chmodSync(folder, 0o700); // As a temporary folder is made; the data must stay in it all the same.
     const parts: string[] = [];
     const first = await start(folder, { onProgress: ({ part, state }) => parts.push(`${part} ${state}`) });
     expect(parts.slice(-2)).toEqual(['application starting', 'application ready']);
@@ -59,7 +60,15 @@ describe('the embedded stack', () => {
     });
     expect(first.addresses.database).not.toContain(new URL(first.databaseUrl).password);
     expect((await fetch(first.addresses.temporalUi ?? '')).status).toBe(200);
-    for (const secret of ['development-key', 'payment-token-secret', 'stack.lock']) {
+    expect(existsSync(join(folder, 'postgres', 'cluster'))).toBe(true);
+    for (const secret of [
+      'simulator',
+      'temporal',
+      'application',
+      'development-key',
+      'payment-token-secret',
+      'stack.lock',
+    ]) {
       expect(statSync(join(folder, secret)).mode & 0o077).toBe(0);
     }
 
