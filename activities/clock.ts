@@ -1,4 +1,5 @@
 import { activityInfo } from '@temporalio/activity';
+import type { Gateway } from '../domain/gateway.ts';
 
 /**
  * The time as the steps see it: this machine's clock, or Temporal's where that is ahead. In production the two agree; in the
@@ -19,4 +20,13 @@ export function secondsBetween(earlier: string, later: Date): number {
 export function secondsSinceScheduled(): number {
   const { scheduledTimestampMs, currentAttemptScheduledTimestampMs } = activityInfo();
   return Math.max(0, (currentAttemptScheduledTimestampMs - scheduledTimestampMs) / 1_000);
+}
+
+/** Our own request must have ended by now, answered or not: its time-out has passed. */
+export function isOwnCallOver(
+  { capabilities }: Gateway,
+  { lastSentAt }: { readonly lastSentAt: string | null },
+  time: Date,
+): boolean {
+  return lastSentAt !== null && secondsBetween(lastSentAt, time) > capabilities.callTimeoutSeconds;
 }

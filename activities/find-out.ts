@@ -3,7 +3,7 @@ import type { Gateway } from '../domain/gateway.ts';
 import type { GatewayOutcome, InquiryAnswer } from '../domain/outcome.ts';
 import { markSentAgain } from '../store/sends.ts';
 import type { AttemptRow, PurchaseRow } from '../store/standing.ts';
-import { now, secondsBetween } from './clock.ts';
+import { isOwnCallOver, now, secondsBetween } from './clock.ts';
 import { nudgeWorkflow, sendAndRecord } from './send.ts';
 import type { Tools } from './tools.ts';
 
@@ -34,13 +34,13 @@ export async function findOut(tools: Tools, row: PurchaseRow, expiresAt: string)
     case 'inquire_by_merchant_reference':
       return ask(tools, { row, attempt, gateway, expiresAt });
     case 'replay_same_request':
-      return isCallOver(gateway, attempt)
+      return isOwnCallOver(gateway, attempt, now())
         ? repeat(tools, { row, attempt, gateway, expiresAt })
         : nothing('Our own call is still on its way.');
     case 'wait_for_word':
       return nothing('This gateway cannot be asked; a webhook or a statement will tell.');
     case 'ask_a_person':
-      return isCallOver(gateway, attempt)
+      return isOwnCallOver(gateway, attempt, now())
         ? { kind: 'needs_a_person', reason: 'Nothing but a person can find out what happened here.' }
         : nothing('Our own call is still on its way.');
   }
@@ -131,10 +131,6 @@ async function repeat(tools: Tools, subject: Subject): Promise<Finding> {
     () => nudgeWorkflow(tools, orderId),
   );
   return nothing('The same request was sent again, which the gateway cannot take for a second charge.');
-}
-
-function isCallOver({ capabilities }: Gateway, { lastSentAt }: AttemptRow): boolean {
-  return lastSentAt !== null && secondsBetween(lastSentAt, now()) > capabilities.callTimeoutSeconds;
 }
 
 function nothing(reason: string): Finding {

@@ -2,9 +2,9 @@ import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { secondsToNextInquiry } from '../domain/inquiry-schedule.ts';
 import { recordNews } from '../store/records.ts';
-import { type AttemptRow, type PurchaseRow, readPurchase } from '../store/standing.ts';
+import { type PurchaseRow, readPurchase } from '../store/standing.ts';
 import { type InquireCommand, type InquireResult, STILL_UNKNOWN } from '../workflows/contracts.ts';
-import { now, secondsBetween, secondsSinceScheduled } from './clock.ts';
+import { isOwnCallOver, now, secondsSinceScheduled } from './clock.ts';
 import { type Finding, findOut } from './find-out.ts';
 import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
@@ -55,13 +55,8 @@ async function writeDown(tools: Tools, row: PurchaseRow, finding: Finding): Prom
     });
     return;
   }
-  if (row.attempt?.status === 'sent' && isOwnCallOver(tools, row, row.attempt, time)) {
+  if (row.attempt?.status === 'sent' && isOwnCallOver(tools.gateways.get(row.gateway), row.attempt, time)) {
     const outcome = { kind: 'unknown', reason: `No answer to our own call. ${finding.reason}`, raw: '' } as const;
     await recordNews(tools.database, { orderId, attemptNumber, kind: 'inquiry', outcome, now: time.toISOString() });
   }
-}
-
-function isOwnCallOver(tools: Tools, row: PurchaseRow, { lastSentAt }: AttemptRow, time: Date): boolean {
-  const { callTimeoutSeconds } = tools.gateways.get(row.gateway).capabilities;
-  return lastSentAt !== null && secondsBetween(lastSentAt, time) > callTimeoutSeconds;
 }

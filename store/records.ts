@@ -35,7 +35,7 @@ export async function recordNews(database: Database, news: News): Promise<Record
       return { kind: 'not_now', orderStatus: attempt.orderStatus };
     }
     const ruling = ruleOn(attempt, news.outcome, news.anotherFollows);
-    if (ruling.kind !== 'nothing_new') await write(transaction, news, attempt, ruling);
+    if (ruling.kind !== 'nothing_new') await write(transaction, { news, before: attempt, ruling });
     return ruling;
   });
 }
@@ -69,40 +69,36 @@ async function lockAttempt(transaction: Queryable, { orderId, attemptNumber, out
   };
 }
 
-async function write(
-  transaction: Queryable,
-  news: News,
-  before: AttemptOnTrial,
-  ruling: Exclude<Ruling, { kind: 'nothing_new' }>,
-): Promise<void> {
-  const { orderId, attemptNumber, now } = news;
-  const proves = ruling.kind === 'applied' ? ruling : { provesOrderStatus: null, provesAttemptStatus: null };
+/** What is to be written: the news, how the rows stood, and what was decided. */
+interface Writing {
+  readonly news: News;
+  readonly before: AttemptOnTrial;
+  readonly ruling: Exclude<Ruling, { kind: 'nothing_new' }>;
+}
+
+async function write(transaction: Queryable, writing: Writing): Promise<void> {
+  const { news, before, ruling } = writing;
+  const { orderId, attemptNumber, kind, now } = news;
   const evidenceId = await insertEvidence(transaction, {
     orderId,
     attemptNumber,
-    kind: news.kind,
-    provesOrderStatus: proves.provesOrderStatus,
-    provesAttemptStatus: proves.provesAttemptStatus,
+    kind,
+    provesOrderStatus: ruling.kind === 'applied' ? ruling.provesOrderStatus : null,
+    provesAttemptStatus: ruling.kind === 'applied' ? ruling.provesAttemptStatus : null,
     detail: describe(news.outcome),
     now,
   });
-  if (ruling.attemptStatus !== before.attemptStatus) {
-    await updateAttempt(transaction, news, ruling, proves.provesAttemptStatus === null ? null : evidenceId);
-  }
-  await updateOrder(transaction, news, before, ruling, evidenceId);
-  for (const kind of eventsFor(before, ruling)) {
-    await insertOutboxEvent(transaction, { orderId, attemptNumber, kind, now });
+  if (ruling.attemptStatus !== before.attemptStatus) await updateAttempt(transaction, writing, evidenceId);
+  await updateOrder(transaction, writing, evidenceId);
+  for (const event of eventsFor(writing)) {
+    await insertOutboxEvent(transaction, { orderId, attemptNumber, kind: event, now });
   }
   await notifyOrderChanged(transaction, orderId);
 }
 
-async function updateAttempt(
-  transaction: Queryable,
-  { orderId, attemptNumber, outcome, now }: News,
-  ruling: Exclude<Ruling, { kind: 'nothing_new' }>,
-  evidenceId: string | null,
-): Promise<void> {
-  const applied = ruling.kind === 'applied' ? outcome : undefined;
+async function updateAttempt(transaction: Queryable, { news, ruling }: Writing, evidenceId: string): Promise<void> {
+  const applied = ruling.kind === 'applied' ? news.outcome : undefined;
+  const settles = ruling.kind === 'applied' && ruling.provesAttemptStatus !== null;
   const decline = applied === undefined ? undefined : declineIn(applied);
   const action = applied?.kind === 'requires_action' ? applied.action : undefined;
   await transaction.query(
@@ -111,32 +107,30 @@ async function updateAttempt(
        decline_code = $6, decline_gateway_code = $7, decline_retriable = $8, action_kind = $9, action_url = $10, updated_at = $11
      where order_id = $1 and attempt_number = $2`,
     [
-      orderId,
-      attemptNumber,
+      news.orderId,
+      news.attemptNumber,
       ruling.attemptStatus,
-      evidenceId,
+      settles ? evidenceId : null,
       applied === undefined ? null : referenceIn(applied),
       decline?.code ?? null,
       decline?.gatewayCode ?? null,
       decline?.retriable ?? null,
       action?.kind ?? null,
       action?.url ?? null,
-      now,
+      news.now,
     ],
   );
 }
 
 async function updateOrder(
   transaction: Queryable,
-  { orderId, now }: News,
-  before: AttemptOnTrial,
-  ruling: Exclude<Ruling, { kind: 'nothing_new' }>,
+  { news, before, ruling }: Writing,
   evidenceId: string,
 ): Promise<void> {
   const moves = ruling.orderStatus !== before.orderStatus;
   const review = ruling.kind === 'doubted' ? ruling.reason : null;
-  const settles = moves && needsEvidence(ruling.orderStatus);
   if (!moves && review === null) return;
+  const settles = moves && needsEvidence(ruling.orderStatus);
   await transaction.query(
     `update orders
      set status = $2,
@@ -145,7 +139,7 @@ async function updateOrder(
        review_reason = case when $3 then null else coalesce($5, review_reason) end,
        updated_at = $6
      where id = $1`,
-    [orderId, ruling.orderStatus, settles, evidenceId, review, now],
+    [news.orderId, ruling.orderStatus, settles, evidenceId, review, news.now],
   );
 }
 
@@ -154,7 +148,7 @@ const EVENT_FOR: Readonly<Partial<Record<OrderStatus, OutboxEventKind>>> = {
   failed: 'order.failed',
 };
 
-function eventsFor(before: AttemptOnTrial, ruling: Exclude<Ruling, { kind: 'nothing_new' }>): OutboxEventKind[] {
+function eventsFor({ before, ruling }: Writing): OutboxEventKind[] {
   if (ruling.kind === 'doubted') return ['order.needs_review'];
   const event = ruling.orderStatus === before.orderStatus ? undefined : EVENT_FOR[ruling.orderStatus];
   return event === undefined ? [] : [event];

@@ -9,7 +9,7 @@ import { local, timeNow } from './steps.ts';
  * was sent and trying again is safe with any gateway. About four minutes in all; after that the customer is told, for
  * nobody expects to be charged long after they went away.
  */
-export const UNREACHABLE_RETRY_SECONDS: readonly number[] = [1, 2, 5, 10, 20, 30, 60, 120];
+const UNREACHABLE_RETRY_SECONDS: readonly number[] = [1, 2, 5, 10, 20, 30, 60, 120];
 
 /**
  * Carries out one wish to pay: claim, charge, and further attempts only for as long as nothing left this machine. Returns

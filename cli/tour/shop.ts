@@ -7,6 +7,7 @@ export interface ShopOrder {
   readonly attempt_number: number;
   readonly created_at: string;
   readonly expires_at: string;
+  readonly action: { readonly kind: string; readonly url: string } | null;
   readonly decline: { readonly code: string } | null;
   readonly payment_token: { readonly token: string; readonly attempt_number: number } | null;
 }
@@ -14,6 +15,8 @@ export interface ShopOrder {
 export interface Answer {
   readonly status: number;
   readonly body: ShopOrder;
+  /** Seconds, when the API asks for patience. */
+  readonly retryAfter: string | undefined;
 }
 
 export interface PayOptions {
@@ -40,30 +43,21 @@ export function createShop(address: string, apiKey: string): Shop {
   const dispatcher = new Agent({ headersTimeout: 60_000, bodyTimeout: 60_000 });
   const authorization = `Bearer ${apiKey}`;
 
-  async function call(
-    method: 'GET' | 'POST',
-    path: string,
-    body?: object,
-    headers: Record<string, string> = {},
-  ): Promise<Answer> {
-    const response = await request(`${address}${path}`, {
-      method,
+  const get = (path: string): Promise<Answer> =>
+    send(`${address}${path}`, { method: 'GET', dispatcher, headers: { authorization } });
+  const post = (path: string, body: object, headers: Record<string, string>): Promise<Answer> =>
+    send(`${address}${path}`, {
+      method: 'POST',
       dispatcher,
-      headers: body === undefined ? headers : { 'content-type': 'application/json', ...headers },
-      body: body === undefined ? null : JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
     });
-    return { status: response.statusCode, body: (await response.body.json()) as ShopOrder };
-  }
-
-  async function read(orderId: string): Promise<ShopOrder> {
-    return (await call('GET', `/v1/orders/${orderId}`, undefined, { authorization })).body;
-  }
+  const read = async (orderId: string): Promise<ShopOrder> => (await get(`/v1/orders/${orderId}`)).body;
 
   return {
     read,
     async createOrder(gateway) {
-      const { status, body } = await call(
-        'POST',
+      const { status, body } = await post(
         '/v1/orders',
         { amount: AMOUNT, ...(gateway && { gateway }) },
         { authorization },
@@ -71,17 +65,18 @@ export function createShop(address: string, apiKey: string): Shop {
       if (status !== 201) throw new Error(`The order was not created: ${status} ${JSON.stringify(body)}`);
       return body;
     },
-    pay: (order, { paymentMethod = 'tok_ok', idempotencyKey, waitSeconds } = {}) =>
-      call(
-        'POST',
+    pay(order, { paymentMethod = 'tok_ok', idempotencyKey, waitSeconds } = {}) {
+      const body = {
+        payment_token: order.payment_token?.token,
+        payment_method: paymentMethod,
+        ...(waitSeconds !== undefined && { wait_seconds: waitSeconds }),
+      };
+      return post(
         `/v1/orders/${order.id}/pay`,
-        {
-          payment_token: order.payment_token?.token,
-          payment_method: paymentMethod,
-          ...(waitSeconds !== undefined && { wait_seconds: waitSeconds }),
-        },
+        body,
         idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
-      ),
+      );
+    },
     async waitFor(orderId, statuses, withinMs) {
       const deadline = Date.now() + withinMs;
       for (;;) {
@@ -94,4 +89,11 @@ export function createShop(address: string, apiKey: string): Shop {
     },
     close: () => dispatcher.close(),
   };
+}
+
+async function send(url: string, options: Parameters<typeof request>[1]): Promise<Answer> {
+  const response = await request(url, options);
+  const { 'retry-after': retryAfter } = response.headers;
+  const body = (await response.body.json()) as ShopOrder;
+  return { status: response.statusCode, body, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter };
 }

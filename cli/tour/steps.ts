@@ -11,7 +11,10 @@ export interface Ledger {
   /** Charges that moved money for this order, over all its attempts. */
   charges(orderId: string): Promise<number>;
   /** Scripts a fault for every request of this order. */
-  fault(orderId: string, fault: { readonly kind: string; readonly seconds?: number }): Promise<void>;
+  fault(
+    orderId: string,
+    fault: { readonly kind: string; readonly seconds?: number; readonly code?: string },
+  ): Promise<void>;
   waitForCharge(orderId: string): Promise<void>;
 }
 

@@ -23,6 +23,7 @@ const DECLINES: Readonly<Record<string, Omit<Decline, 'gatewayCode'>>> = {
   insufficient_funds: { code: 'insufficient_funds', retriable: true },
   expired_card: { code: 'expired_card', retriable: true },
   invalid_payment_method: { code: 'invalid_payment_method', retriable: true },
+  possible_duplicate: { code: 'possible_duplicate', retriable: true },
 };
 
 type Meaning =

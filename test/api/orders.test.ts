@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { recordNews } from '../../store/records.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { approvalOf, claimAndSend, DECLINED, NO_PURCHASES, record, startTestApi } from './support.ts';
 
@@ -119,6 +120,25 @@ describe('reading', () => {
     expect(evidence[0].id).toBe(attempts.json().attempts[0].evidence_id);
     const failed = (await api.call({ url: '/v1/orders?status=failed', role: 'read' })).json().orders;
     expect(failed.map((listed: { id: string }) => listed.id)).toEqual([id]);
+  });
+
+  test('an attempt that never left is no decline while another one follows it by itself', async () => {
+    const { id } = await api.createOrder();
+    await claimAndSend(database, { id }, { attemptNumber: 1, paymentMethod: 'tok', returnUrl: null });
+    await recordNews(database, {
+      orderId: id,
+      attemptNumber: 1,
+      kind: 'gateway_response',
+      outcome: { kind: 'not_processed', declineCode: 'gateway_unreachable', reason: 'refused', raw: '' },
+      now: new Date().toISOString(),
+      anotherFollows: true,
+    });
+    const order = (await api.call({ url: `/v1/orders/${id}`, role: 'write' })).json();
+    expect(order).toMatchObject({ status: 'processing', decline: null, payment_token: null });
+    const { attempts } = (await api.call({ url: `/v1/orders/${id}/attempts`, role: 'read' })).json();
+    expect(attempts).toMatchObject([
+      { status: 'not_processed', decline: { code: 'gateway_unreachable', gateway_code: null } },
+    ]);
   });
 
   test('a paid order shows no decline of an earlier attempt and no token', async () => {

@@ -22,6 +22,8 @@ export interface StackUnderTest {
   dataFolder(): string;
   /** Requests that reached the gateway for any attempt of the order. */
   requests(orderId: string): Promise<number>;
+  /** The gateway's own number for the order's one charge. */
+  gatewayReference(orderId: string): Promise<string>;
 }
 
 export function useStack(overrides: Readonly<Record<string, string>> = {}): StackUnderTest {
@@ -47,6 +49,7 @@ export function useStack(overrides: Readonly<Record<string, string>> = {}): Stac
   }, 60_000);
 
   const simulator = (): SimulatorControl => createSimulatorControl(need().stack.addresses.simulator);
+  const rowsOf = (orderId: string) => simulator().ledger({ prefix: merchantReference(orderId, 1).slice(0, 26) });
   return {
     stack: () => need().stack,
     shop: () => need().shop,
@@ -54,9 +57,11 @@ export function useStack(overrides: Readonly<Record<string, string>> = {}): Stac
     simulator,
     temporal: () => new Client({ connection: need().connection, namespace: need().stack.temporalNamespace }),
     dataFolder: () => need().folder,
-    async requests(orderId) {
-      const rows = await simulator().ledger({ prefix: merchantReference(orderId, 1).slice(0, 26) });
-      return rows.reduce((sum, row) => sum + row.requests, 0);
+    requests: async (orderId) => (await rowsOf(orderId)).reduce((sum, row) => sum + row.requests, 0),
+    async gatewayReference(orderId) {
+      const [reference] = (await rowsOf(orderId)).flatMap((row) => row.gateway_references);
+      if (reference === undefined) throw new Error('The gateway knows no charge for this order');
+      return reference;
     },
   };
 }
