@@ -12,15 +12,18 @@ const api = await startTestApi(testDatabase, { purchases, settings: { payWaitSec
 const order = await api.createOrder();
 const { operations } = await readDocument(api.app);
 
-const RUNS = { numRuns: 150 };
+const RUNS = { numRuns: 400 };
 /** Words of a program's inside that must never come out. */
 const INSIDE = /select |insert |node_modules|\bat [\w.]+ \(|ECONN|postgres|pg_|Error:/;
 
+/** What a database, a terminal or a log would trip over. */
+const nasty = fc.constantFrom('\u0000', 'a\u0000b', '\ud800', '\u001b[2J');
+
 const scalar = fc.oneof(
+  { weight: 3, arbitrary: nasty },
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.double(),
   fc.integer(),
-  fc.constantFrom('\u0000', 'a\u0000b', '\ud800', '\u001b[2J'),
   fc.constantFrom(null, true, false, '', '01920000-0000-7000-8000-000000000000', '1e400', '-0'),
   fc.constantFrom(order.token, 'EUR', 'paid', 'https://shop.example', '🦊'.repeat(200), "'; drop table orders; --"),
 );
@@ -41,7 +44,7 @@ function nearly(good: Record<string, unknown>) {
         { weight: 1, arbitrary: fc.string({ maxLength: 10 }) },
       ),
       fc.oneof({ weight: 6, arbitrary: scalar }, { weight: 1, arbitrary: fc.object({ maxDepth: 3 }) }),
-      { minKeys: 1, maxKeys: 3 },
+      { minKeys: 1, maxKeys: 1 },
     )
     .map((changes) => JSON.stringify({ ...good, ...changes }));
 }
