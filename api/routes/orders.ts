@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { v7 as newId } from 'uuid';
 import type { z } from 'zod';
+import { toGatewayUnits } from '../../domain/currency-units.ts';
 import { CodedError } from '../../domain/errors.ts';
 import { inTransaction } from '../../store/database.ts';
 import { listEvidence } from '../../store/evidence.ts';
 import { findOrder, insertOrder, listOrders, type NewOrder, type Order } from '../../store/orders.ts';
 import { listAttempts } from '../../store/payment-attempts.ts';
 import { apiKeyOf, includes } from '../access.ts';
-import { demandFittingAmount } from '../currency-units.ts';
 import type { ApiDependencies, GatewayFacts } from '../dependencies.ts';
 import { answerOnce } from '../idempotency.ts';
 import { describeAttempt, describeEvidence, describeOrder, tokenFor } from '../order-answer.ts';
@@ -144,7 +144,8 @@ async function demandOrder({ database }: ApiDependencies, orderId: string): Prom
 function newOrderOf(body: z.infer<typeof schemas.newOrder>, { gateways, settings }: ApiDependencies): Order & NewOrder {
   const gateway = findGateway(body.gateway, gateways);
   const amount = { minorUnits: body.amount.minor_units, currency: body.amount.currency };
-  demandFittingAmount(amount, gateway);
+  // Throws for an amount that the gateway could not be told of exactly: better now than when it is to be charged.
+  toGatewayUnits(amount, gateway.currencyDecimals);
   const now = Date.now();
   const createdAt = new Date(now).toISOString();
   return {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { GatewayCapabilities } from '../../domain/capabilities.ts';
+import { toGatewayUnits } from '../../domain/currency-units.ts';
 import type { CallScope, ChargeCommand, Gateway, InquiryCommand, PreparedCharge } from '../../domain/gateway.ts';
 import type { GatewayOutcome, InquiryAnswer } from '../../domain/outcome.ts';
-import { toGatewayUnits } from '../currency-units.ts';
 import { createHttpClient, type HttpClient, type HttpResult } from '../http.ts';
 import { rawAnswer, readJsonAnswer } from '../raw-answer.ts';
 import {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { GatewayCapabilities } from '../../domain/capabilities.ts';
+import { fromGatewayUnits } from '../../domain/currency-units.ts';
 import type { Decline, GatewayOutcome } from '../../domain/outcome.ts';
-import { fromGatewayUnits } from '../currency-units.ts';
 
 /** A charge as the gateway tells it. Fields that are not named here may come and go. */
 export const wireCharge = z.object({

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CURRENCY_DECIMALS, type Currency } from '../../domain/currencies.ts';
+import { fromGatewayUnits, toGatewayUnits } from '../../domain/currency-units.ts';
 import { money } from '../../domain/money.ts';
-import { fromGatewayUnits, toGatewayUnits } from '../../gateways/currency-units.ts';
 
 const anyCurrency = fc.constantFrom(...(Object.keys(CURRENCY_DECIMALS) as Currency[]));
 const anyAmount = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });

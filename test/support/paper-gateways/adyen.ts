@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { toGatewayUnits } from '../../../domain/currency-units.ts';
 import type { ChargeCommand, Gateway, PreparedCharge, RawWebhook, WebhookReading } from '../../../domain/gateway.ts';
 import { money } from '../../../domain/money.ts';
 import type { GatewayOutcome } from '../../../domain/outcome.ts';
-import { toGatewayUnits } from '../../../gateways/currency-units.ts';
 import type { HttpResult } from '../../../gateways/http.ts';
 import { rawAnswer, readJsonAnswer } from '../../../gateways/raw-answer.ts';
 import type { PaperTransport } from './transport.ts';

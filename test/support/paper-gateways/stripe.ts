@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { toGatewayUnits } from '../../../domain/currency-units.ts';
 import type {
   CallScope,
   ChargeCommand,
@@ -10,7 +11,6 @@ import type {
 } from '../../../domain/gateway.ts';
 import { money } from '../../../domain/money.ts';
 import type { Decline, GatewayOutcome, InquiryAnswer } from '../../../domain/outcome.ts';
-import { toGatewayUnits } from '../../../gateways/currency-units.ts';
 import type { HttpResult } from '../../../gateways/http.ts';
 import { readJsonAnswer } from '../../../gateways/raw-answer.ts';
 import type { PaperTransport } from './transport.ts';

@@ -1,7 +1,7 @@
-import type { GatewayCapabilities } from '../domain/capabilities.ts';
-import { isCurrency } from '../domain/currencies.ts';
-import { CodedError } from '../domain/errors.ts';
-import { decimalsOf, findMoneyFault, type Money, money } from '../domain/money.ts';
+import type { GatewayCapabilities } from './capabilities.ts';
+import { isCurrency } from './currencies.ts';
+import { CodedError } from './errors.ts';
+import { decimalsOf, findMoneyFault, type Money, money } from './money.ts';
 
 type DecimalsTable = GatewayCapabilities['currencyDecimals'];
 
@@ -13,7 +13,9 @@ type DecimalsTable = GatewayCapabilities['currencyDecimals'];
 export function toGatewayUnits({ minorUnits, currency }: Money, table: DecimalsTable): number {
   const units = shift(minorUnits, (table[currency] ?? decimalsOf(currency)) - decimalsOf(currency));
   if (units === undefined)
-    throw new CodedError('currency_unsupported', `The gateway cannot express this amount of ${currency} exactly.`);
+    throw new CodedError('currency_unsupported', `The gateway cannot express this amount of ${currency} exactly.`, {
+      field: 'amount.minor_units',
+    });
   return units;
 }
 
