@@ -1,11 +1,11 @@
-import type { ChargeCommand, PreparedCharge } from '../domain/gateway.ts';
+import type { ChargeCommand, Gateway, PreparedCharge } from '../domain/gateway.ts';
+import type { GatewayOutcome } from '../domain/outcome.ts';
 import { recordNews } from '../store/records.ts';
 import { markSent } from '../store/sends.ts';
 import { type AttemptRow, type PurchaseRow, readPurchase } from '../store/standing.ts';
 import type { ChargeActivityCommand, ChargeResult } from '../workflows/contracts.ts';
-import { now } from './clock.ts';
 import { nudgeWorkflow, sendAndRecord } from './send.ts';
-import { readStanding, standingOf } from './standing.ts';
+import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
 
 /**
@@ -19,28 +19,36 @@ export async function charge(tools: Tools, command: ChargeActivityCommand): Prom
   if (row.attempt?.status !== 'claimed' || row.attemptNumber !== attemptNumber) return resultOf(row, attemptNumber);
 
   const gateway = tools.gateways.get(row.gateway);
-  const prepared = gateway.prepareCharge(commandFor(row, row.attempt));
-  const permittedAt = now(command);
-  if (
-    !(await markSent(tools.database, {
-      ...forRow(prepared),
-      orderId,
-      attemptNumber,
-      run,
-      now: permittedAt.toISOString(),
-    }))
-  ) {
-    if (Date.parse(row.expiresAt) <= permittedAt.getTime()) await closeUnsent(tools, command, permittedAt);
+  const permittedAt = await tools.clock();
+  if (Date.parse(row.expiresAt) <= permittedAt.getTime()) return closeUnsent(tools, row, EXPIRED);
+  const prepared = prepare(tools, gateway, commandFor(row, row.attempt));
+  if (prepared === undefined) return closeUnsent(tools, row, UNFIT);
+  const request = { requestKey: prepared.requestKey, requestBody: prepared.body, now: permittedAt.toISOString() };
+  if (!(await markSent(tools.database, { orderId, attemptNumber, run, ...request }))) {
     return resultOf(await readPurchase(tools.database, orderId), attemptNumber);
   }
 
-  const send = { gateway, prepared, orderId, attemptNumber, permittedAt, isFirst: true };
+  const anotherFollows = command.anotherFollowsIfNotProcessed;
+  const send = { gateway, prepared, orderId, attemptNumber, permittedAt, isFirst: true, anotherFollows };
   const ended = await tools.calls.run(
-    () => sendAndRecord(tools, { ...send, anotherFollows: command.anotherFollowsIfNotProcessed }),
+    () => sendAndRecord(tools, send),
     command.handoverAfterMs,
     () => nudgeWorkflow(tools, orderId),
   );
   return ended ? resultOf(await readPurchase(tools.database, orderId), attemptNumber) : { kind: 'in_flight' };
+}
+
+/** Nothing has left yet, so a request that cannot even be written down ends the attempt and not the worker's patience. */
+function prepare({ log }: Tools, gateway: Gateway, command: ChargeCommand): PreparedCharge | undefined {
+  try {
+    return gateway.prepareCharge(command);
+  } catch (cause) {
+    log.error(
+      { merchantReference: command.merchantReference, err: cause },
+      'A charge could not be put into a request.',
+    );
+    return undefined;
+  }
 }
 
 function commandFor(row: PurchaseRow, attempt: AttemptRow): ChargeCommand {
@@ -53,10 +61,6 @@ function commandFor(row: PurchaseRow, attempt: AttemptRow): ChargeCommand {
   };
 }
 
-function forRow({ requestKey, body }: PreparedCharge): { readonly requestKey: string; readonly requestBody: string } {
-  return { requestKey, requestBody: body };
-}
-
 /** An attempt in `sent` has no answer on its row, whoever sent it; one in `claimed` is another run's to send. */
 function resultOf(row: PurchaseRow, attemptNumber: number): ChargeResult {
   const status = row.attempt?.status;
@@ -64,20 +68,29 @@ function resultOf(row: PurchaseRow, attemptNumber: number): ChargeResult {
   return { kind: 'recorded', standing: standingOf(row) };
 }
 
-/** The order expired while its attempt waited to be sent (Temporal was away for hours): the customer is not charged any more. */
-async function closeUnsent(tools: Tools, { orderId, attemptNumber }: ChargeActivityCommand, at: Date): Promise<void> {
-  const standing = await readStanding(tools, orderId);
-  if (standing.attemptStatus !== 'claimed') return;
-  await recordNews(tools.database, {
-    orderId,
-    attemptNumber,
-    kind: 'never_sent',
-    outcome: {
-      kind: 'not_processed',
-      declineCode: 'never_arrived',
-      reason: 'The order expired before its attempt was sent.',
-      raw: '',
-    },
-    now: at.toISOString(),
-  });
+type Unsent = Extract<GatewayOutcome, { kind: 'not_processed' }>;
+
+/** The order expired while its attempt waited (Temporal was away for hours): the customer is not charged any more. */
+const EXPIRED: Unsent = {
+  kind: 'not_processed',
+  declineCode: 'never_arrived',
+  reason: 'The order expired before its attempt was sent.',
+  raw: '',
+};
+
+const UNFIT: Unsent = {
+  kind: 'not_processed',
+  declineCode: 'refused_by_gateway',
+  reason: 'The gateway has no way to take this charge; see the log of the worker.',
+  raw: '',
+};
+
+async function closeUnsent(
+  tools: Tools,
+  { orderId, attemptNumber }: PurchaseRow,
+  outcome: Unsent,
+): Promise<ChargeResult> {
+  const now = (await tools.clock()).toISOString();
+  await recordNews(tools.database, { orderId, attemptNumber, kind: 'never_sent', outcome, now });
+  return resultOf(await readPurchase(tools.database, orderId), attemptNumber);
 }

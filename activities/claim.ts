@@ -2,7 +2,6 @@ import { merchantReference } from '../domain/merchant-reference.ts';
 import { claimAttempt, takeOverClaim } from '../store/claims.ts';
 import { readPurchase } from '../store/standing.ts';
 import type { ClaimCommand, ClaimResult } from '../workflows/contracts.ts';
-import { now } from './clock.ts';
 import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
 
@@ -10,9 +9,9 @@ import type { Tools } from './tools.ts';
  * Claims an attempt for this workflow. A claim that was committed before, and whose answer was lost with its worker, is
  * recognised by its run and counts as won; one that a vanished workflow left behind unsent is taken over.
  */
-export async function claim({ database }: Tools, { orderId, attempt, run, at }: ClaimCommand): Promise<ClaimResult> {
+export async function claim({ database, clock }: Tools, { orderId, attempt, run }: ClaimCommand): Promise<ClaimResult> {
   const { attemptNumber, paymentMethod, returnUrl } = attempt;
-  const time = now({ at }).toISOString();
+  const time = (await clock()).toISOString();
   const reference = merchantReference(orderId, attemptNumber);
   const fresh = { orderId, attemptNumber, run, merchantReference: reference, paymentMethod, returnUrl, now: time };
   if (await claimAttempt(database, fresh)) return { kind: 'claimed' };

@@ -4,19 +4,21 @@ import { expireOrder, listExpired } from '../store/expiry.ts';
 import { recordNews } from '../store/records.ts';
 import { putInReview as putOrderInReview } from '../store/reviews.ts';
 import { type PurchaseRow, readPurchase } from '../store/standing.ts';
-import { NOT_SETTLEABLE, type SettleCommand, type Standing, type Timed } from '../workflows/contracts.ts';
+import { NOT_SETTLEABLE, type SettleCommand, type Standing } from '../workflows/contracts.ts';
 import type { OperatorDecision } from '../workflows/messages.ts';
-import { now } from './clock.ts';
 import { readStanding, standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
 
-export async function expire(tools: Tools, { orderId, at }: Timed & { readonly orderId: string }): Promise<Standing> {
-  await expireOrder(tools.database, orderId, now({ at }).toISOString());
+export async function expire(tools: Tools, { orderId }: { readonly orderId: string }): Promise<Standing> {
+  await expireOrder(tools.database, orderId, (await tools.clock()).toISOString());
   return readStanding(tools, orderId);
 }
 
-export async function expireUnpaidOrders({ database }: Tools, { limit }: { readonly limit: number }): Promise<number> {
-  const time = now().toISOString();
+export async function expireUnpaidOrders(
+  { database, clock }: Tools,
+  { limit }: { readonly limit: number },
+): Promise<number> {
+  const time = (await clock()).toISOString();
   const orderIds = await listExpired(database, time, limit);
   for (const orderId of orderIds) await expireOrder(database, orderId, time);
   return orderIds.length;
@@ -24,9 +26,9 @@ export async function expireUnpaidOrders({ database }: Tools, { limit }: { reado
 
 export async function putInReview(
   tools: Tools,
-  { orderId, reason, at }: Timed & { readonly orderId: string; readonly reason: string },
+  { orderId, reason }: { readonly orderId: string; readonly reason: string },
 ): Promise<Standing> {
-  await putOrderInReview(tools.database, { orderId, reason, now: now({ at }).toISOString() });
+  await putOrderInReview(tools.database, { orderId, reason, now: (await tools.clock()).toISOString() });
   return readStanding(tools, orderId);
 }
 
@@ -34,7 +36,7 @@ export async function putInReview(
  * Settles an unknown order by an operator's word, which becomes its evidence. Anybody else who settled it first wins.
  * @throws ApplicationFailure `NotSettleable` when the order is not unknown (any more)
  */
-export async function settle(tools: Tools, { orderId, decision, at }: SettleCommand): Promise<Standing> {
+export async function settle(tools: Tools, { orderId, decision }: SettleCommand): Promise<Standing> {
   const row = await readPurchase(tools.database, orderId);
   if (row.orderStatus === decision.outcome && row.provenBy === 'operator_decision') return standingOf(row);
   const recorded = await recordNews(tools.database, {
@@ -42,7 +44,7 @@ export async function settle(tools: Tools, { orderId, decision, at }: SettleComm
     attemptNumber: row.attemptNumber,
     kind: 'operator_decision',
     outcome: outcomeOf(decision, row),
-    now: now({ at }).toISOString(),
+    now: (await tools.clock()).toISOString(),
     onlyWhile: 'unknown',
   });
   if (recorded.kind === 'not_now') {

@@ -3,7 +3,7 @@ import type { Gateway } from '../domain/gateway.ts';
 import type { GatewayOutcome, InquiryAnswer } from '../domain/outcome.ts';
 import { markSentAgain } from '../store/sends.ts';
 import type { AttemptRow, PurchaseRow } from '../store/standing.ts';
-import { isOwnCallOver, now, secondsBetween } from './clock.ts';
+import { isOwnCallOver, secondsBetween } from './clock.ts';
 import { nudgeWorkflow, sendAndRecord } from './send.ts';
 import type { Tools } from './tools.ts';
 
@@ -23,24 +23,26 @@ export async function findOut(tools: Tools, row: PurchaseRow, expiresAt: string)
   const gateway = tools.gateways.get(row.gateway);
   const { attempt } = row;
   if (attempt?.firstSentAt == null || attempt.lastSentAt === null) return nothing('The attempt was not sent yet.');
+  const time = await tools.clock();
+  const subject = { row, attempt, gateway, expiresAt, time };
   const facts = {
     capabilities: gateway.capabilities,
-    secondsSinceFirstSent: secondsBetween(attempt.firstSentAt, now()),
+    secondsSinceFirstSent: secondsBetween(attempt.firstSentAt, time),
     gatewayReferenceKnown: attempt.gatewayReference !== null,
   };
   const [step] = stepsAfterUnknown(facts);
   switch (step) {
     case 'inquire_by_gateway_reference':
     case 'inquire_by_merchant_reference':
-      return ask(tools, { row, attempt, gateway, expiresAt });
+      return ask(tools, subject);
     case 'replay_same_request':
-      return isOwnCallOver(gateway, attempt, now())
-        ? repeat(tools, { row, attempt, gateway, expiresAt })
+      return isOwnCallOver(gateway, attempt, time)
+        ? repeat(tools, subject)
         : nothing('Our own call is still on its way.');
     case 'wait_for_word':
       return nothing('This gateway cannot be asked; a webhook or a statement will tell.');
     case 'ask_a_person':
-      return isOwnCallOver(gateway, attempt, now())
+      return isOwnCallOver(gateway, attempt, time)
         ? { kind: 'needs_a_person', reason: 'Nothing but a person can find out what happened here.' }
         : nothing('Our own call is still on its way.');
   }
@@ -51,6 +53,7 @@ interface Subject {
   readonly attempt: AttemptRow;
   readonly gateway: Gateway;
   readonly expiresAt: string;
+  readonly time: Date;
 }
 
 async function ask(tools: Tools, subject: Subject): Promise<Finding> {
@@ -82,16 +85,16 @@ async function askSafely(tools: Tools, { row, attempt, gateway }: Subject): Prom
 
 /** "Not found" is not "failed": until absence is conclusive, all it means is "ask again". */
 async function absent(tools: Tools, subject: Subject, raw: string): Promise<Finding> {
-  const { attempt, gateway } = subject;
+  const { attempt, gateway, time } = subject;
   const { capabilities } = gateway;
-  const secondsSinceLastSent = secondsBetween(attempt.lastSentAt ?? '', now());
+  const secondsSinceLastSent = secondsBetween(attempt.lastSentAt ?? '', time);
   if (attempt.status === 'pending' || attempt.status === 'requires_action') {
     return nothing('The gateway does not find a charge that it has told us of.');
   }
   if (!isAbsenceConclusive({ capabilities, secondsSinceLastSent })) {
     return nothing('The gateway does not know the reference yet; a request may still be on its way.');
   }
-  const secondsSinceFirstSent = secondsBetween(attempt.firstSentAt ?? '', now());
+  const secondsSinceFirstSent = secondsBetween(attempt.firstSentAt ?? '', time);
   if (afterProvenAbsence({ capabilities, secondsSinceFirstSent }) === 'send_again' && mayStillCharge(subject)) {
     return repeat(tools, subject);
   }
@@ -100,23 +103,22 @@ async function absent(tools: Tools, subject: Subject, raw: string): Promise<Find
 }
 
 /** A repeat can become the charge itself, so it is made only while the customer can still be expected to want it. */
-function mayStillCharge({ attempt, expiresAt }: Subject): boolean {
-  return attempt.sends < SENDS_MAX && now().getTime() < Date.parse(expiresAt);
+function mayStillCharge({ attempt, expiresAt, time }: Subject): boolean {
+  return attempt.sends < SENDS_MAX && time.getTime() < Date.parse(expiresAt);
 }
 
 async function repeat(tools: Tools, subject: Subject): Promise<Finding> {
-  const { row, attempt, gateway } = subject;
+  const { row, attempt, gateway, time } = subject;
   const { orderId, attemptNumber } = row;
   if (!mayStillCharge(subject))
     return nothing('No repeat is permitted any more; a webhook, a statement or a person will tell.');
   if (attempt.requestKey === null || attempt.requestBody === null)
     throw new Error(`Order ${orderId} was sent without its request stored`);
-  const permittedAt = now();
   const permitted = await markSentAgain(tools.database, {
     orderId,
     attemptNumber,
     sendsBefore: attempt.sends,
-    now: permittedAt.toISOString(),
+    now: time.toISOString(),
   });
   if (!permitted) return nothing('Another process is repeating the request.');
   const prepared = {
@@ -124,7 +126,7 @@ async function repeat(tools: Tools, subject: Subject): Promise<Finding> {
     requestKey: attempt.requestKey,
     body: attempt.requestBody,
   };
-  const send = { gateway, prepared, orderId, attemptNumber, permittedAt, isFirst: false, anotherFollows: false };
+  const send = { gateway, prepared, orderId, attemptNumber, permittedAt: time, isFirst: false, anotherFollows: false };
   await tools.calls.run(
     () => sendAndRecord(tools, send),
     REPEAT_HANDOVER_MS,

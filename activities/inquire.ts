@@ -4,7 +4,7 @@ import { secondsToNextInquiry } from '../domain/inquiry-schedule.ts';
 import { recordNews } from '../store/records.ts';
 import { type PurchaseRow, readPurchase } from '../store/standing.ts';
 import { type InquireCommand, type InquireResult, STILL_UNKNOWN } from '../workflows/contracts.ts';
-import { isOwnCallOver, now, secondsSinceScheduled } from './clock.ts';
+import { isOwnCallOver, secondsSinceScheduled } from './clock.ts';
 import { type Finding, findOut } from './find-out.ts';
 import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
@@ -26,7 +26,7 @@ export async function inquire(tools: Tools, command: InquireCommand): Promise<In
   if (news !== undefined) return news;
   if (finding.kind === 'needs_a_person') return { kind: 'schedule_over', standing: standingOf(after) };
 
-  const elapsed = command.secondsBefore + secondsSinceScheduled();
+  const elapsed = command.secondsBefore + secondsSinceScheduled(await tools.clock());
   const wait = secondsToNextInquiry(command.scheduleSeconds, elapsed, finding.kind !== 'unavailable');
   if (wait === undefined) return { kind: 'schedule_over', standing: standingOf(after) };
   throw ApplicationFailure.create({
@@ -44,7 +44,7 @@ function changeIn(row: PurchaseRow, { attemptNumber, knownStatus }: InquireComma
 
 async function writeDown(tools: Tools, row: PurchaseRow, finding: Finding): Promise<void> {
   const { orderId, attemptNumber } = row;
-  const time = now();
+  const time = await tools.clock();
   if (finding.kind === 'news') {
     await recordNews(tools.database, {
       orderId,

@@ -7,6 +7,8 @@ export interface Tools {
   readonly database: Database;
   readonly gateways: { get(name: string): Gateway };
   readonly calls: CallsInFlight;
+  /** The time. This machine's clock, but for tests in virtual time, where it has to be that of the Temporal server. */
+  readonly clock: () => Promise<Date>;
   /** Tells the order's workflow that its row has changed. Best effort: an inquiry looks at the row first anyway. */
   readonly nudge: (orderId: string) => Promise<void>;
   readonly log: ActivityLog;

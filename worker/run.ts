@@ -17,6 +17,8 @@ export interface WorkerParts {
   readonly log: ActivityLog;
   readonly bundle: WorkflowBundleOption;
   readonly taskQueue?: string;
+  /** See `Tools.clock`. */
+  readonly clock?: Tools['clock'];
 }
 
 export interface RunningWorker {
@@ -54,7 +56,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     namespace,
     taskQueue: parts.taskQueue ?? TASK_QUEUE,
     workflowBundle: parts.bundle,
-    activities: createActivities({ database, gateways, calls, nudge, log }),
+    activities: createActivities({ database, gateways, calls, nudge, log, clock: parts.clock ?? machineClock }),
     ...WORKER_LIMITS,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
   });
@@ -66,6 +68,10 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
       await stopped;
     },
   };
+}
+
+async function machineClock(): Promise<Date> {
+  return new Date();
 }
 
 async function runToEnd(worker: Worker, calls: CallsInFlight): Promise<void> {

@@ -18,12 +18,7 @@ export interface Standing {
   readonly provenBy: EvidenceKind | null;
 }
 
-/** The workflow's own time, ISO: Temporal's clock, which local activities cannot ask for themselves. */
-export interface Timed {
-  readonly at: string;
-}
-
-export interface ClaimCommand extends Timed {
+export interface ClaimCommand {
   readonly orderId: string;
   readonly attempt: AttemptRequest;
   /** `firstExecutionRunId`: the same across retries, resets and worker deaths, so a claim recognises its own commit. */
@@ -38,7 +33,7 @@ export type ClaimResult =
   /** No such attempt can be made: the order is closed or expired, or the number is not the next one. */
   | { readonly kind: 'refused'; readonly standing: Standing };
 
-export interface ChargeActivityCommand extends Timed {
+export interface ChargeActivityCommand {
   readonly orderId: string;
   readonly attemptNumber: number;
   readonly run: string;
@@ -71,7 +66,7 @@ export type InquireResult =
   /** The schedule is over and nothing is known: a person has to look. */
   | { readonly kind: 'schedule_over'; readonly standing: Standing };
 
-export interface SettleCommand extends Timed {
+export interface SettleCommand {
   readonly orderId: string;
   readonly decision: OperatorDecision;
 }
@@ -82,8 +77,8 @@ export interface LocalActivities {
   charge(command: ChargeActivityCommand): Promise<ChargeResult>;
   look(command: { readonly orderId: string }): Promise<Standing>;
   /** Closes an unpaid order whose time is over; does nothing to any other. Returns how it stands afterwards. */
-  expire(command: Timed & { readonly orderId: string }): Promise<Standing>;
-  putInReview(command: Timed & { readonly orderId: string; readonly reason: string }): Promise<Standing>;
+  expire(command: { readonly orderId: string }): Promise<Standing>;
+  putInReview(command: { readonly orderId: string; readonly reason: string }): Promise<Standing>;
   settle(command: SettleCommand): Promise<Standing>;
 }
 

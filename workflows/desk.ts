@@ -19,7 +19,7 @@ import {
   STATE_QUERY,
 } from './messages.ts';
 import type { OperatorView } from './operator-view.ts';
-import { local, timeNow } from './steps.ts';
+import { local } from './steps.ts';
 
 const paySignal = defineSignal<[AttemptRequest]>(PAY_SIGNAL);
 const rowChangedSignal = defineSignal(ROW_CHANGED_SIGNAL);
@@ -85,7 +85,7 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
   setHandler(
     settleUpdate,
     async (decision: OperatorDecision): Promise<PurchaseState> => {
-      desk.standing = await local.settle({ orderId, decision, at: timeNow() });
+      desk.standing = await local.settle({ orderId, decision });
       noteNews();
       return state();
     },

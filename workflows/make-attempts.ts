@@ -2,7 +2,7 @@ import { sleep, workflowInfo } from '@temporalio/workflow';
 import type { Standing } from './contracts.ts';
 import type { AttemptRequest, PurchaseInput } from './messages.ts';
 import type { OperatorView } from './operator-view.ts';
-import { local, timeNow } from './steps.ts';
+import { local } from './steps.ts';
 
 /**
  * How long to wait before each further attempt when a request could not leave: the gateway's port is closed, so nothing
@@ -39,7 +39,7 @@ async function makeAttempt(
 ): Promise<Standing> {
   const { orderId, settings } = input;
   const run = workflowInfo().firstExecutionRunId;
-  const claim = await local.claim({ orderId, attempt, run, at: timeNow() });
+  const claim = await local.claim({ orderId, attempt, run });
   if (claim.kind !== 'claimed') return claim.standing;
   const { attemptNumber } = attempt;
   const { handoverAfterMs } = settings;
@@ -49,7 +49,6 @@ async function makeAttempt(
     run,
     handoverAfterMs,
     anotherFollowsIfNotProcessed,
-    at: timeNow(),
   });
   return charged.kind === 'recorded' ? charged.standing : local.look({ orderId });
 }

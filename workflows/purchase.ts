@@ -6,7 +6,7 @@ import { makeAttempts } from './make-attempts.ts';
 import type { AttemptRequest, PurchaseInput, PurchaseResult } from './messages.ts';
 import { createOperatorView } from './operator-view.ts';
 import { isUnresolved, resolve } from './resolve.ts';
-import { local, timeNow } from './steps.ts';
+import { local } from './steps.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CLOCK_SKEW_PAUSE_MS = 5_000;
@@ -48,7 +48,7 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
 
 /** Closes the unpaid order. Where this machine's clock and Temporal's disagree about the hour, it waits rather than spins. */
 async function expireWhenDue(orderId: string): Promise<Standing> {
-  const standing = await local.expire({ orderId, at: timeNow() });
+  const standing = await local.expire({ orderId });
   if (!isClosed(standing.orderStatus)) await sleep(CLOCK_SKEW_PAUSE_MS);
   return standing;
 }

@@ -1,10 +1,11 @@
 import { CancellationScope, condition, isCancellation } from '@temporalio/workflow';
 import type { AttemptStatus } from '../domain/attempt.ts';
+import { secondsToNextInquiry } from '../domain/inquiry-schedule.ts';
 import type { InquireResult, Standing } from './contracts.ts';
 import type { Desk } from './desk.ts';
 import type { PurchaseInput } from './messages.ts';
 import type { OperatorView } from './operator-view.ts';
-import { inquiries, local, timeNow } from './steps.ts';
+import { inquiries, local } from './steps.ts';
 
 type UnresolvedStatus = Exclude<AttemptStatus, 'approved' | 'declined' | 'not_processed'>;
 
@@ -40,18 +41,20 @@ export async function resolve(input: PurchaseInput, desk: Desk, view: OperatorVi
   while (isUnresolved(desk.standing)) {
     const { attemptStatus, needsReview } = desk.standing;
     view.show(desk.standing, needsReview ? IN_REVIEW : WAITS_FOR[attemptStatus as UnresolvedStatus]);
-    await waitForFirstInquiry(round, desk);
+    await waitForNextInquiry(round, desk);
     const result = await inquire(input, round, desk);
     desk.standing = result.standing;
     if (result.kind === 'changed' || !isUnresolved(desk.standing)) continue;
-    desk.standing = await local.putInReview({ orderId: input.orderId, reason: REVIEW_REASON, at: timeNow() });
+    desk.standing = await local.putInReview({ orderId: input.orderId, reason: REVIEW_REASON });
     round = { scheduleSeconds: [DAY_SECONDS], began: Date.now() };
   }
 }
 
-async function waitForFirstInquiry({ scheduleSeconds, began }: Round, desk: Desk): Promise<void> {
-  const left = began + (scheduleSeconds[0] ?? DAY_SECONDS) * 1_000 - Date.now();
-  if (left > 0) await condition(() => desk.hasNews(), left);
+/** Whoever begins to ask, or has just been told something, waits for the next time in the schedule. */
+async function waitForNextInquiry({ scheduleSeconds, began }: Round, desk: Desk): Promise<void> {
+  const elapsed = (Date.now() - began) / 1_000;
+  const wait = secondsToNextInquiry(scheduleSeconds, elapsed, true) ?? 0;
+  if (wait > 0) await condition(() => desk.hasNews(), wait * 1_000);
 }
 
 /** One inquiry activity, which retries inside Temporal; ended early when somebody else has written to the row. */

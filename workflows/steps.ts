@@ -27,8 +27,3 @@ export const housekeeping = proxyActivities<Pick<RegularActivities, 'expireUnpai
   retry: { initialInterval: 1_000, maximumInterval: 60_000 },
   summary: 'Close orders that nobody paid in time',
 });
-
-/** The workflow's time, the same in every replay. */
-export function timeNow(): string {
-  return new Date().toISOString();
-}

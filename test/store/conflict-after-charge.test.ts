@@ -29,19 +29,18 @@ await database.query(
 test('C27: a conflict at the commit right after the gateway call repeats the writing and never the call', async () => {
   const gateway = createScriptedGateway();
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const clock = async () => new Date();
   const nudge = () => Promise.resolve();
-  const tools: Tools = { database, gateways: { get: () => gateway }, calls: createCallsInFlight(), nudge, log };
+  const tools: Tools = { database, gateways: { get: () => gateway }, calls: createCallsInFlight(), nudge, log, clock };
   const order = orderRow({ expires_at: new Date(Date.now() + 3_600_000).toISOString(), gateway: gateway.name });
   await insertRow(database, 'orders', order);
-  const at = new Date().toISOString();
   const attempt = { attemptNumber: 1, paymentMethod: 'tok', returnUrl: null };
-  expect(await claim(tools, { orderId: order.id, attempt, run: 'run-1', at })).toEqual({ kind: 'claimed' });
+  expect(await claim(tools, { orderId: order.id, attempt, run: 'run-1' })).toEqual({ kind: 'claimed' });
 
   await charge(tools, {
     orderId: order.id,
     attemptNumber: 1,
     run: 'run-1',
-    at,
     handoverAfterMs: 20_000,
     anotherFollowsIfNotProcessed: false,
   });

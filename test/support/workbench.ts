@@ -102,6 +102,7 @@ export function createWorkbench({ environment, database, gateway }: WorkbenchOpt
         log: QUIET_LOG,
         bundle: bundle ?? (await testBundle()),
         taskQueue,
+        clock: async () => new Date(await environment.currentTimeMs()),
       }),
     buy: (options = {}) => buy({ environment, database, gateway }, taskQueue, options),
   };
