@@ -27,6 +27,8 @@ export interface StackOptions {
   readonly gateways?: (simulatorAddress: string) => readonly unknown[];
   /** Variables for the application that win over everything else. */
   readonly overrides?: Readonly<Record<string, string>>;
+  /** What the application needs and can be made while the parts below it start. */
+  readonly prepareApplication?: () => Promise<void>;
   /** Another program in the place of the application. */
   readonly applicationEntry?: URL;
   readonly onProgress?: (progress: StackProgress) => void;
@@ -84,16 +86,21 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       log: options.log,
       onProgress: options.onProgress ?? (() => undefined),
     };
+    const prepared = options.prepareApplication?.() ?? Promise.resolve();
+    // Awaited below, after the other parts: until then its failure is not forgotten, only early.
+    prepared.catch(() => undefined);
     const backing = await startBacking(settings, options);
     const application = controlApplication(settings, backing, {
       entry: options.applicationEntry ?? entryFile('cli/application'),
       gateways: (options.gateways ?? oneSimulator)(backing.simulator.address),
       overrides: options.overrides ?? {},
     });
-    await application.start().catch(async (error: unknown) => {
-      await stopBacking(backing);
-      throw error;
-    });
+    await prepared
+      .then(() => application.start())
+      .catch(async (error: unknown) => {
+        await stopBacking(backing);
+        throw error;
+      });
     return completeStack(backing, application, lock);
   } catch (error) {
     lock.release();
