@@ -68,6 +68,11 @@ export function describeOrder(order: Order): z.infer<typeof schemas.listedOrder>
   };
 }
 
+/** The same with the token for the next attempt, for whoever may pay. */
+export function describeOrderWithToken(order: Order, settings: ApiSettings): z.infer<typeof schemas.order> {
+  return { ...describeOrder(order), payment_token: tokenFor(order, settings, new Date()) };
+}
+
 export function describeAttempt(attempt: PaymentAttempt): z.infer<typeof schemas.attemptList>['attempts'][number] {
   return {
     attempt_number: attempt.attemptNumber,

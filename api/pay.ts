@@ -1,7 +1,8 @@
 import { CodedError } from '../domain/errors.ts';
 import { isAnswerable, isClosed } from '../domain/order.ts';
 import type { Database } from '../store/database.ts';
-import { findOrder, type Order } from '../store/orders.ts';
+import type { Order } from '../store/orders.ts';
+import { readKnownOrder } from './known-order.ts';
 import type { PayMetrics } from './observation.ts';
 import { isPastExpiry, takesNewAttempt } from './order-answer.ts';
 import type { OrderWatch } from './order-watch.ts';
@@ -37,7 +38,7 @@ export interface PayResult {
 export async function pay(dependencies: PayDependencies, command: PayCommand): Promise<PayResult> {
   const { metrics, watch } = dependencies;
   const { attemptNumber } = command;
-  const order = await readOrder(dependencies.database, command.orderId);
+  const order = await readKnownOrder(dependencies.database, command.orderId);
   const isReady = (seen: Order): boolean => answers(seen, attemptNumber);
 
   if (isReady(order)) {
@@ -69,7 +70,7 @@ async function startAttempt(
   metrics.count(way);
   if (way !== 'over') return;
   // The workflow may have ended in this very moment, with the order; then the row has the answer.
-  const now = await readOrder(database, order.id);
+  const now = await readKnownOrder(database, order.id);
   if (!answers(now, attemptNumber)) {
     throw new CodedError(
       'order_not_payable',
@@ -88,10 +89,4 @@ function refuseUnlessStartable(order: Order, attemptNumber: number): void {
   if (!takesNewAttempt(order, now)) {
     throw new CodedError('order_not_payable', `The order is ${order.status} and takes no new payment attempt.`);
   }
-}
-
-async function readOrder(database: Database, orderId: string): Promise<Order> {
-  const order = await findOrder(database, orderId);
-  if (order === undefined) throw new CodedError('order_not_found');
-  return order;
 }

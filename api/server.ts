@@ -10,10 +10,12 @@ import { parseJsonBody } from './json-body.ts';
 import { observeRequests } from './observation.ts';
 import { describeRoutes, registerOpenApiRoute } from './openapi.ts';
 import { sendProblem } from './problems.ts';
+import { registerCreateOrderRoute } from './routes/create-order.ts';
 import { registerDecisionRoute } from './routes/decisions.ts';
 import { registerHealthRoutes } from './routes/health.ts';
-import { registerOrderRoutes } from './routes/orders.ts';
+import { registerOrderHistoryRoutes } from './routes/order-history.ts';
 import { registerPayRoute } from './routes/pay.ts';
+import { registerReadOrderRoutes } from './routes/read-orders.ts';
 import { answerUnreadableRequest } from './unreadable-request.ts';
 import { validatorCompiler } from './validation.ts';
 
@@ -58,8 +60,10 @@ export function createApi(dependencies: ApiDependencies): FastifyInstance {
     routes.addHook('onRoute', demandAccess);
     routes.addHook('onRequest', checkAccess(dependencies.database));
     routes.addHook('preValidation', refuseCardNumbers);
-    registerOrderRoutes(routes, dependencies);
+    registerCreateOrderRoute(routes, dependencies);
     registerPayRoute(routes, dependencies);
+    registerReadOrderRoutes(routes, dependencies);
+    registerOrderHistoryRoutes(routes, dependencies);
     registerDecisionRoute(routes, dependencies);
     registerHealthRoutes(routes, dependencies);
     registerOpenApiRoute(routes);

@@ -1,16 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { CodedError } from '../../domain/errors.ts';
-import { findOrder, type Order } from '../../store/orders.ts';
+import type { Order } from '../../store/orders.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { describeOrder, tokenFor } from '../order-answer.ts';
+import { readKnownOrder } from '../known-order.ts';
+import { describeOrderWithToken } from '../order-answer.ts';
 import * as schemas from '../schemas.ts';
 import { BY_API_KEY, problemsBehindAKey, WITH_A_BODY } from './documentation.ts';
 
 /** Where a person settles what nobody else could. */
-export function registerDecisionRoute(instance: FastifyInstance, dependencies: ApiDependencies): void {
+export function registerDecisionRoute(
+  instance: FastifyInstance,
+  { database, purchases, settings }: ApiDependencies,
+): void {
   const app = instance.withTypeProvider<ZodTypeProvider>();
-  const { purchases, settings } = dependencies;
 
   app.post('/v1/orders/:id/decisions', {
     config: { access: 'operate' },
@@ -28,20 +31,14 @@ export function registerDecisionRoute(instance: FastifyInstance, dependencies: A
       },
     },
     handler: async ({ params, body }) => {
-      const order = await read(dependencies, params.id);
+      const order = await readKnownOrder(database, params.id);
       if (order.status !== 'unknown') throw refusal(order);
       const verdict = await purchases.settle(params.id, body);
-      const settled = await read(dependencies, params.id);
+      const settled = await readKnownOrder(database, params.id);
       if (verdict === 'refused') throw refusal(settled);
-      return { ...describeOrder(settled), payment_token: tokenFor(settled, settings, new Date()) };
+      return describeOrderWithToken(settled, settings);
     },
   });
-}
-
-async function read({ database }: ApiDependencies, orderId: string): Promise<Order> {
-  const order = await findOrder(database, orderId);
-  if (order === undefined) throw new CodedError('order_not_found');
-  return order;
 }
 
 function refusal({ status }: Order): CodedError {

@@ -18,7 +18,8 @@ const DESCRIPTION =
 same token, by whomever and however often, is never a second charge. The token is the authority, so that a shopper's
 browser can call this route without an API key. Answers 200 with the final state (paid, or failed with the decline and
 a token for the next attempt), or when the customer has to act; 202 when the outcome is not known within the wait: then
-repeat the same request. Only an answer 200 is kept under an Idempotency-Key.`.replaceAll('\n', ' ');
+repeat the same request. An order whose time is over is refused with order_expired until it is closed, and then answered
+as expired. Only an answer 200 is kept under an Idempotency-Key.`.replaceAll('\n', ' ');
 
 /** The one route that can lead to a charge. */
 export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDependencies): void {

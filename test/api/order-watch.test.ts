@@ -45,7 +45,7 @@ describe('waiting for an order', () => {
     const observed = counted();
     const watch = createOrderWatch(observed, orderChanges);
     const waiting = Array.from({ length: 50 }, () => watch.wait({ order, isReady: isPaid, timeoutMs: 20_000 }));
-    await record(database, order, { attemptNumber: 1 }, approvalOf(order));
+    await record(database, { ...order, attemptNumber: 1 }, approvalOf(order));
     for (const seen of await Promise.all(waiting)) expect(seen.status).toBe('paid');
     expect(observed.statements()).toBeLessThanOrEqual(5);
   });
@@ -55,7 +55,7 @@ describe('waiting for an order', () => {
     const watch = createOrderWatch(database, DEAF);
     const began = Date.now();
     const waiting = watch.wait({ order, isReady: isPaid, timeoutMs: 20_000 });
-    await record(database, order, { attemptNumber: 1 }, approvalOf(order));
+    await record(database, { ...order, attemptNumber: 1 }, approvalOf(order));
     expect((await waiting).status).toBe('paid');
     expect(Date.now() - began).toBeLessThan(10_000);
   });
@@ -65,7 +65,7 @@ describe('waiting for an order', () => {
     const watch = createOrderWatch(database, { waitForChange: () => new Promise(() => undefined) });
     const first = watch.wait({ order, isReady: isPaid, timeoutMs: 20_000 });
     await watch.wait({ order, isReady: () => false, timeoutMs: 50 });
-    await record(database, order, { attemptNumber: 1 }, approvalOf(order));
+    await record(database, { ...order, attemptNumber: 1 }, approvalOf(order));
     const second = watch.wait({ order, isReady: isPaid, timeoutMs: 20_000 });
     expect((await second).status).toBe('paid');
     expect((await first).status).toBe('paid');
@@ -85,7 +85,7 @@ describe('waiting for an order', () => {
     const watch = createOrderWatch(observed, orderChanges);
     await watch.wait({ order, isReady: isPaid, timeoutMs: 100 });
     const readings = observed.statements();
-    await record(database, order, { attemptNumber: 1 }, approvalOf(order));
+    await record(database, { ...order, attemptNumber: 1 }, approvalOf(order));
     await orderChanges.waitForChange(order.id, 1_500);
     expect(observed.statements()).toBe(readings);
   });

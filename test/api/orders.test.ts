@@ -104,7 +104,7 @@ describe('reading', () => {
     const { id } = await api.createOrder();
     const attempt = { attemptNumber: 1, paymentMethod: 'tok_secret_method', returnUrl: null };
     await claimAndSend(database, { id }, attempt);
-    await record(database, { id }, attempt, DECLINED);
+    await record(database, { id, ...attempt }, DECLINED);
 
     const order = (await api.call({ url: `/v1/orders/${id}`, role: 'write' })).json();
     expect(order).toMatchObject({
@@ -145,14 +145,9 @@ describe('reading', () => {
     const { id } = await api.createOrder();
     const request = { paymentMethod: 'tok', returnUrl: null };
     await claimAndSend(database, { id }, { attemptNumber: 1, ...request });
-    await record(database, { id }, { attemptNumber: 1 }, DECLINED);
+    await record(database, { id, attemptNumber: 1 }, DECLINED);
     await claimAndSend(database, { id }, { attemptNumber: 2, ...request });
-    await record(
-      database,
-      { id },
-      { attemptNumber: 2 },
-      approvalOf({ amount: { minorUnits: 1_999, currency: 'EUR' } }),
-    );
+    await record(database, { id, attemptNumber: 2 }, approvalOf({ amount: { minorUnits: 1_999, currency: 'EUR' } }));
     const order = (await api.call({ url: `/v1/orders/${id}`, role: 'write' })).json();
     expect(order).toMatchObject({ status: 'paid', decline: null, attempt_number: 2, payment_token: null });
   });

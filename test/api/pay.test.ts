@@ -130,7 +130,7 @@ describe('a decline', () => {
   test('is no answer for the attempt after it, while that one is not yet claimed', async () => {
     const order = await idle.createOrder();
     await claimAndSend(database, order, { attemptNumber: 1, ...METHOD });
-    await record(database, order, { attemptNumber: 1 }, DECLINED);
+    await record(database, { ...order, attemptNumber: 1 }, DECLINED);
     const api = await startedBy(async () => 'attached');
     const next = (await idle.call({ url: `/v1/orders/${order.id}`, role: 'write' })).json().payment_token;
     const answer = await api.pay({ id: order.id, token: next.token }, { wait_seconds: 0.3 });
@@ -155,7 +155,7 @@ describe('an outcome that is not known yet', () => {
     const calls = SILENT.calls.length;
     const began = Date.now();
     const waiting = [silent.pay(order, { wait_seconds: 20 }), silent.pay(order, { wait_seconds: 20 })];
-    setTimeout(() => void record(database, order, { attemptNumber: 1 }, approvalOf({ amount: AMOUNT })), 150);
+    setTimeout(() => void record(database, { ...order, attemptNumber: 1 }, approvalOf({ amount: AMOUNT })), 150);
     for (const answer of await Promise.all(waiting)) expect(answer.json()).toMatchObject({ status: 'paid' });
     expect(Date.now() - began).toBeLessThan(5_000);
     expect(SILENT.calls.length).toBe(calls);
@@ -164,7 +164,7 @@ describe('an outcome that is not known yet', () => {
   test('an order in status unknown is not answered as failed', async () => {
     const order = await silent.createOrder();
     await silent.pay(order);
-    await record(database, order, { attemptNumber: 1 }, { kind: 'unknown', reason: 'no answer', raw: '' });
+    await record(database, { ...order, attemptNumber: 1 }, { kind: 'unknown', reason: 'no answer', raw: '' });
     const answer = await silent.pay(order);
     expect(answer.statusCode).toBe(202);
     expect(answer.json().status).toBe('unknown');
@@ -174,7 +174,7 @@ describe('an outcome that is not known yet', () => {
     const order = await silent.createOrder();
     await silent.pay(order);
     const action = { kind: 'redirect', url: 'https://gateway.example/3ds' } as const;
-    await record(database, order, { attemptNumber: 1 }, { kind: 'requires_action', action, raw: '' });
+    await record(database, { ...order, attemptNumber: 1 }, { kind: 'requires_action', action, raw: '' });
     const answer = await silent.pay(order);
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toMatchObject({ status: 'requires_action', action, payment_token: null });
@@ -184,9 +184,9 @@ describe('an outcome that is not known yet', () => {
     const order = await silent.createOrder();
     await silent.pay(order);
     const gone = { kind: 'not_processed', declineCode: 'gateway_unreachable', reason: 'refused', raw: '' } as const;
-    await record(database, order, { attemptNumber: 1 }, gone);
+    await record(database, { ...order, attemptNumber: 1 }, gone);
     await claimAndSend(database, order, { attemptNumber: 2, ...METHOD });
-    await record(database, order, { attemptNumber: 2 }, approvalOf({ amount: AMOUNT }));
+    await record(database, { ...order, attemptNumber: 2 }, approvalOf({ amount: AMOUNT }));
     expect((await silent.pay(order)).json()).toMatchObject({ status: 'paid', attempt_number: 2 });
   });
 });
@@ -212,9 +212,9 @@ describe('an order that takes no attempt', () => {
   test('one with news that contradicts its decline gives out no token and takes none', async () => {
     const order = await idle.createOrder();
     await claimAndSend(database, order, { attemptNumber: 1, ...METHOD });
-    await record(database, order, { attemptNumber: 1 }, DECLINED);
+    await record(database, { ...order, attemptNumber: 1 }, DECLINED);
     const next = (await idle.call({ url: `/v1/orders/${order.id}`, role: 'write' })).json().payment_token;
-    await record(database, order, { attemptNumber: 1 }, approvalOf({ amount: AMOUNT }));
+    await record(database, { ...order, attemptNumber: 1 }, approvalOf({ amount: AMOUNT }));
 
     const read = (await idle.call({ url: `/v1/orders/${order.id}`, role: 'write' })).json();
     expect(read).toMatchObject({ status: 'failed', needs_review: true, payment_token: null });

@@ -175,7 +175,7 @@ export function createStandIn(
       calls.push(attempt);
       if (!(await claimAndSend(database, order, attempt))) return 'attached';
       const outcome = outcomeFor(attempt, order);
-      outcome.then((said) => said && record(database, order, attempt, said)).catch(() => undefined);
+      outcome.then((said) => said && record(database, { ...order, ...attempt }, said)).catch(() => undefined);
       return 'started';
     },
   };
@@ -197,12 +197,11 @@ export async function claimAndSend(
 
 export async function record(
   database: Database,
-  order: Pick<Order, 'id'>,
-  { attemptNumber }: Pick<AttemptRequest, 'attemptNumber'>,
+  { id, attemptNumber }: Pick<Order, 'id'> & Pick<AttemptRequest, 'attemptNumber'>,
   outcome: GatewayOutcome,
 ): Promise<void> {
   await recordNews(database, {
-    orderId: order.id,
+    orderId: id,
     attemptNumber,
     kind: 'gateway_response',
     outcome,
