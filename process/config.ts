@@ -68,7 +68,6 @@ const environment = z.object({
 });
 
 export type Config = Omit<z.infer<typeof environment>, 'DATABASE_PASSWORD'>;
-export type GatewayAccount = z.infer<typeof gatewayAccount>;
 
 /** Every variable that `readConfig` looks at; the ones that name the Temporal server are read by its own library. */
 export const CONFIG_VARIABLES = Object.keys(environment.shape) as readonly (keyof typeof environment.shape)[];

@@ -25,7 +25,7 @@ export interface ScriptedGateway extends Gateway {
   readonly answersToInquiries: ScriptedInquiry[];
 }
 
-export const SCRIPTED_CAPABILITIES: GatewayCapabilities = {
+const SCRIPTED_CAPABILITIES: GatewayCapabilities = {
   repeat: { by: 'reference', onRepeat: 'refused' },
   inquiry: { by: ['merchant_reference'], absentConclusiveAfterSeconds: 60 },
   savesGatewayReferenceFirst: false,
@@ -66,10 +66,10 @@ export function createScriptedGateway(
       gateway.requests.push(prepared);
       const { amount } = JSON.parse(prepared.body) as { amount: Money };
       amounts.set(prepared.merchantReference, amount);
-      const repeats = seen.has(prepared.merchantReference);
-      if (repeats && gateway.capabilities.repeat.by === 'key')
-        return await (seen.get(prepared.merchantReference) as GatewayOutcome);
-      if (repeats && gateway.capabilities.repeat.by === 'reference') return unknown('reference already used');
+      const first = seen.get(prepared.merchantReference);
+      if (first !== undefined && gateway.capabilities.repeat.by === 'key') return first;
+      if (first !== undefined && gateway.capabilities.repeat.by === 'reference')
+        return unknown('reference already used');
       const step = next(gateway.charges);
       if (step.moves) ledger.set(prepared.merchantReference, (ledger.get(prepared.merchantReference) ?? 0) + 1);
       if (step.moves) seen.set(prepared.merchantReference, approved(amount));
@@ -91,10 +91,10 @@ export function createScriptedGateway(
 }
 
 /** Stands for "the order's own amount" in scripts, which are written before there is an order. */
-export const SAME_AMOUNT: Money = { minorUnits: -1, currency: 'EUR' };
+const SAME_AMOUNT: Money = { minorUnits: -1, currency: 'EUR' };
 
 export const approvedAnswer: GatewayOutcome = { kind: 'approved', amount: SAME_AMOUNT, raw: 'approved' };
-export const declinedAnswer: GatewayOutcome = {
+const declinedAnswer: GatewayOutcome = {
   kind: 'declined',
   decline: { code: 'card_declined', retriable: true },
   raw: 'declined',

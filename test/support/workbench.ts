@@ -17,7 +17,7 @@ import { purchaseWorkflowId } from '../../workflows/ids.ts';
 import { type AttemptRequest, PAY_SIGNAL, PURCHASE_WORKFLOW, type PurchaseInput } from '../../workflows/messages.ts';
 import { GATEWAY, NEEDS_REVIEW, ORDER_STATUS, SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 
-export const QUIET_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const QUIET_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const HOUR_MS = 3_600_000;
 
 let runtimeInstalled = false;
