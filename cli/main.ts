@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import { CodedError } from '../domain/errors.ts';
-import packageDescription from '../package.json' with { type: 'json' };
 import { addApiKeysCommands } from './commands/api-keys.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
@@ -8,11 +9,15 @@ import { addOrdersCommands } from './commands/orders.ts';
 import { addSimulatorCommands } from './commands/simulator.ts';
 import { addStartCommand } from './commands/start.ts';
 import { remark } from './output.ts';
+import { PROJECT_FOLDER } from './setup/project.mjs';
 
-const program = new Command('paidonce')
-  .description(packageDescription.description)
-  .version(packageDescription.version)
-  .showSuggestionAfterError();
+// Read and not imported: the build would make a copy in dist/, and dist/ would pass for the folder of the package.
+const { description, version } = JSON.parse(readFileSync(join(PROJECT_FOLDER, 'package.json'), 'utf8')) as {
+  readonly description: string;
+  readonly version: string;
+};
+
+const program = new Command('paidonce').description(description).version(version).showSuggestionAfterError();
 for (const add of [
   addStartCommand,
   addOrdersCommands,

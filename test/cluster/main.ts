@@ -6,10 +6,11 @@ import { createTourLedger } from '../../cli/tour/ledger.ts';
 import { runTour, type StepReport } from '../../cli/tour/run.ts';
 import { createShop } from '../../cli/tour/shop.ts';
 import { type Crash, TOUR_STEPS, type TourContext, type TourStep } from '../../cli/tour/steps.ts';
+import { isAlive } from '../../embedded/process-identity.ts';
 import { runStorm } from '../support/storm.ts';
 import { type Cluster, startCluster, WORKERS } from './cluster.ts';
 import { createNamespace } from './foundation.ts';
-import { residentMemory } from './memory.ts';
+import { memoryOf } from './memory.ts';
 import { clusterSteps } from './steps.ts';
 import { clusterTool, demandFreePorts } from './temporal-server.ts';
 
@@ -42,12 +43,12 @@ async function main(): Promise<void> {
     await demandFreePorts();
     const began = Date.now();
     const cluster = await startCluster({ tool, dataFolder, fromBuild: !options['from-source'] });
-    const ending = endOnSignal(cluster, dataFolder);
+    const ending = endWithMe(cluster);
     print(`The cluster is up after ${((Date.now() - began) / 1_000).toFixed(1)} s. ${machine()}`);
     print(`${await createNamespace(cluster.foundation.temporalAddress)} (the script, run again)`);
     try {
       reports = await walk(cluster);
-      print(`Memory in MiB: ${JSON.stringify(residentMemory(processIds(cluster)))}`);
+      print(`Memory after it, in MiB: ${JSON.stringify(memoryOf(processIds(cluster)))}`);
     } finally {
       ending.release();
       await cluster.stopEverything();
@@ -124,17 +125,19 @@ function processIds(cluster: Cluster): Record<string, number> {
   };
 }
 
-function endOnSignal(cluster: Cluster, dataFolder: string): { release(): void } {
-  const onSignal = (): void => {
-    void cluster
-      .killEverything()
-      .then(() => rmSync(dataFolder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }))
-      .finally(() => process.exit(130));
+/** Whatever ends this test, nothing that it started runs on. */
+function endWithMe(cluster: Cluster): { release(): void } {
+  const onExit = (): void => {
+    for (const processId of Object.values(processIds(cluster)))
+      if (isAlive(processId)) process.kill(processId, 'SIGKILL');
   };
+  const onSignal = (): void => process.exit(130);
+  process.once('exit', onExit);
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
   return {
     release: () => {
+      process.removeListener('exit', onExit);
       process.removeListener('SIGINT', onSignal);
       process.removeListener('SIGTERM', onSignal);
     },
