@@ -124,7 +124,7 @@ describe('bodies', () => {
     await expectRefusal({ ...CREATE, text: '['.repeat(32_000) + ']'.repeat(32_000) }, '400 field_invalid', 'body');
     const text = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
     await expectRefusal({ ...CREATE, text }, '400 field_invalid');
-    expect(Date.now() - began).toBeLessThan(2_000);
+    expect(Date.now() - began).toBeLessThan(10_000);
   });
 
   test('all mistakes are told at once', async () => {

@@ -157,7 +157,7 @@ describe('an outcome that is not known yet', () => {
     const waiting = [silent.pay(order, { wait_seconds: 20 }), silent.pay(order, { wait_seconds: 20 })];
     setTimeout(() => void record(database, { ...order, attemptNumber: 1 }, approvalOf({ amount: AMOUNT })), 150);
     for (const answer of await Promise.all(waiting)) expect(answer.json()).toMatchObject({ status: 'paid' });
-    expect(Date.now() - began).toBeLessThan(5_000);
+    expect(Date.now() - began).toBeLessThan(15_000);
     expect(SILENT.calls.length).toBe(calls);
   });
 
