@@ -1,14 +1,10 @@
 import { workflowBundle } from './bundle.ts';
 
 /**
- * Builds the workflows' bundle ahead of the first start, while an image is made: a worker then starts without the compiler's three
- * seconds, and in a container whose files cannot be written to. Usage: `node dist/worker/build-bundle.js FOLDER`, where FOLDER
- * is what CACHE_FOLDER will be.
+ * Builds the workflows' bundle ahead of a worker's start, in a process of its own that gives its memory back: for the embedded
+ * stack, and while an image is made, whose files cannot be written to later. Prints the bundle's path.
+ * Usage: `node dist/worker/build-bundle.js FOLDER`, where FOLDER is what CACHE_FOLDER names for the workers.
  */
-const [folder] = process.argv.slice(2);
-if (folder === undefined) {
-  process.stderr.write('Name the folder for the bundle, the same that CACHE_FOLDER will name.\n');
-  process.exitCode = 2;
-} else {
-  process.stdout.write(`${(await workflowBundle(folder)).codePath}\n`);
-}
+const cacheFolder = process.argv[2];
+if (cacheFolder === undefined) throw new Error('Say into which folder the bundle goes.');
+process.stdout.write(`${(await workflowBundle(cacheFolder)).codePath}\n`);
