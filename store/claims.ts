@@ -14,13 +14,14 @@ export interface Claim {
 /**
  * The claim: moves the order from attempt n-1 to attempt n and burns the token of attempt n, in one statement and so in
  * one transaction. Of any number of claims for one attempt exactly one finds its row. Possible when the order is payable,
- * or when it is being processed and its last attempt provably never left this machine. Returns whether this call won.
+ * or when it is being processed and its last attempt provably never left this machine. Never while a person has to look at
+ * it: the reason may be money that came in for an attempt which counts as declined. Returns whether this call won.
  */
 export async function claimAttempt(database: Queryable, claim: Claim): Promise<boolean> {
   const { rowCount } = await database.query(
     `with claimed as (
        update orders set status = 'processing', current_attempt = $2, evidence_id = null, updated_at = $7
-       where id = $1 and current_attempt = $2 - 1 and expires_at > $7
+       where id = $1 and current_attempt = $2 - 1 and expires_at > $7 and not needs_review
          and (status in ('created', 'failed')
               or (status = 'processing' and exists (
                 select from payment_attempts

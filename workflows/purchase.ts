@@ -9,7 +9,7 @@ import { isUnresolved, resolve } from './resolve.ts';
 import { local } from './steps.ts';
 
 const DAY_MS = 24 * 3_600_000;
-const CLOCK_SKEW_PAUSE_MS = 5_000;
+const PAUSE_MS = 5_000;
 
 /**
  * One order's payment life: from the first click on "pay" until it is paid or closed. Decides only; what is true stands on
@@ -32,6 +32,8 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
       request = await desk.nextRequest(Date.parse(input.expiresAt));
       if (request === undefined) desk.standing = await expireWhenDue(orderId);
     } else if (orderStatus === 'processing' && attemptStatus === 'not_processed') {
+      // A claim that was refused would be refused again at once; without the pause this would spin.
+      await condition(() => desk.hasNews(), PAUSE_MS);
       request = { ...input.attempt, attemptNumber: attemptNumber + 1 };
     } else if (!isClosed(orderStatus)) {
       view.show(desk.standing, 'Waits for news about the order.');
@@ -49,6 +51,6 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
 /** Closes the unpaid order. Where this machine's clock and Temporal's disagree about the hour, it waits rather than spins. */
 async function expireWhenDue(orderId: string): Promise<Standing> {
   const standing = await local.expire({ orderId });
-  if (!isClosed(standing.orderStatus)) await sleep(CLOCK_SKEW_PAUSE_MS);
+  if (!isClosed(standing.orderStatus)) await sleep(PAUSE_MS);
   return standing;
 }

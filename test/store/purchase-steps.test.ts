@@ -5,6 +5,7 @@ import { claim } from '../../activities/claim.ts';
 import { expire, expireUnpaidOrders, settle } from '../../activities/close.ts';
 import type { Tools } from '../../activities/tools.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
+import { recordNews } from '../../store/records.ts';
 import { readPurchase } from '../../store/standing.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertRow, orderRow } from '../support/rows.ts';
@@ -105,6 +106,20 @@ describe('claim', () => {
       kind: 'refused',
       standing: { orderStatus: 'created' },
     });
+  });
+});
+
+describe('review', () => {
+  test('no further attempt is claimed while a person has to look at the order', async () => {
+    const { tools } = createBench(createScriptedGateway({ charges: [DECLINES] }));
+    const orderId = await createOrder();
+    await claim(tools, { orderId, attempt: attempt(1), run: 'run-1' });
+    await charge(tools, chargeCommand(orderId));
+    const late = { kind: 'approved', amount: { minorUnits: 1_999, currency: 'EUR' }, raw: 'late' } as const;
+    const now = new Date().toISOString();
+    await recordNews(database, { orderId, attemptNumber: 1, kind: 'inquiry', outcome: late, now });
+    expect(await readPurchase(database, orderId)).toMatchObject({ orderStatus: 'failed', needsReview: true });
+    expect(await claim(tools, { orderId, attempt: attempt(2), run: 'run-1' })).toMatchObject({ kind: 'refused' });
   });
 });
 
