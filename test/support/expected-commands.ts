@@ -1,0 +1,98 @@
+const shows = (status: string, review = false): string => `shows NeedsReview=${review} OrderStatus=${status}`;
+const ends = (status: string, attempts: number, provenBy: string): string =>
+  `ends ${JSON.stringify({ status, attempts, provenBy })}`;
+
+const ATTEMPT = ['local claim', 'local charge'];
+const HANDED_OVER = [...ATTEMPT, 'local look', 'timer 5 s'];
+const FOUND_BY_INQUIRY = ['activity inquire', shows('paid'), ends('paid', 1, 'inquiry')];
+const TRIED_AGAIN = [
+  'timer 72 h',
+  'signal pay',
+  'timer cancelled',
+  ...ATTEMPT,
+  shows('paid'),
+  ends('paid', 2, 'gateway_response'),
+];
+const IN_REVIEW = [
+  ...ATTEMPT,
+  shows('unknown'),
+  'timer 5 s',
+  'activity inquire',
+  'local putInReview',
+  shows('unknown', true),
+  'timer 24 h',
+];
+const ANSWERED_LATE = ['local look', shows('paid'), ends('paid', 1, 'gateway_response')];
+
+/**
+ * What each path makes the workflow do, in the words of `commandsOf`, written by hand. Replay alone is not enough: a
+ * renamed step, another wait or another shown value can pass it and still send orders in flight the wrong way. Whoever
+ * changes a line here changes orders that are on their way: use `patched`, or a new workflow type, and record again.
+ */
+export const EXPECTED_COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  paid: [...ATTEMPT, shows('paid'), ends('paid', 1, 'gateway_response')],
+  'answer-lost': [...ATTEMPT, shows('unknown'), 'timer 5 s', ...FOUND_BY_INQUIRY],
+  'never-arrived-sent-again': [
+    ...ATTEMPT,
+    shows('unknown'),
+    'timer 5 s',
+    'activity inquire',
+    shows('paid'),
+    ends('paid', 1, 'gateway_response'),
+  ],
+  'never-arrived-then-paid': [
+    ...ATTEMPT,
+    shows('unknown'),
+    'timer 5 s',
+    'activity inquire',
+    shows('failed'),
+    ...TRIED_AGAIN,
+  ],
+  'requires-action': [...ATTEMPT, shows('requires_action'), 'timer 5 s', ...FOUND_BY_INQUIRY],
+  'unreachable-then-paid': [
+    ...ATTEMPT,
+    'timer 1 s',
+    ...ATTEMPT,
+    'timer 2 s',
+    ...ATTEMPT,
+    shows('paid'),
+    ends('paid', 3, 'gateway_response'),
+  ],
+  'declined-then-paid': [...ATTEMPT, shows('failed'), ...TRIED_AGAIN],
+  'declined-then-expired': [
+    ...ATTEMPT,
+    shows('failed'),
+    'timer 2 h',
+    'local expire',
+    shows('expired'),
+    ends('expired', 1, 'gateway_response'),
+  ],
+  'refused-then-expired': [
+    'local claim',
+    shows('created'),
+    'local expire',
+    shows('expired'),
+    ends('expired', 0, 'never_sent'),
+  ],
+  'handed-over-then-found': [...HANDED_OVER, ...FOUND_BY_INQUIRY],
+  'handed-over-then-answered': [...HANDED_OVER, 'signal rowChanged', 'timer cancelled', ...ANSWERED_LATE],
+  'answered-during-inquiry': [
+    ...HANDED_OVER,
+    'activity inquire',
+    'signal rowChanged',
+    'activity cancelled',
+    ...ANSWERED_LATE,
+  ],
+  'reviewed-then-settled': [
+    ...IN_REVIEW,
+    'update settle',
+    'local settle',
+    'update answered',
+    'timer cancelled',
+    'local look',
+    shows('paid'),
+    ends('paid', 1, 'operator_decision'),
+  ],
+  'reviewed-then-found': [...IN_REVIEW, ...FOUND_BY_INQUIRY],
+  'expire-unpaid-orders': ['activity expireUnpaidOrders', 'ends 0'],
+};

@@ -1,0 +1,155 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import type { PreparedCharge } from '../../domain/gateway.ts';
+import type { Money } from '../../domain/money.ts';
+import type { GatewayOutcome } from '../../domain/outcome.ts';
+import { EXPIRE_UNPAID_ORDERS_WORKFLOW, SETTLE_UPDATE } from '../../workflows/messages.ts';
+import { commandsOf, historyFile } from './histories.ts';
+import { type PlayOptions, type PlayOut, passTimeUntil, type Stage } from './plays.ts';
+import {
+  ANSWER_LOST,
+  CHARGES,
+  createScriptedGateway,
+  DECLINES,
+  NEVER_ARRIVES,
+  type ScriptedCharge,
+  type ScriptedInquiry,
+  UNREACHABLE,
+} from './scripted-gateway.ts';
+import { waitUntil } from './stack.ts';
+
+/** Plays a path to the end of its workflow. `options` are for those who play it with other workflow code. */
+export type PlayPath = (playOut: PlayOut, options?: PlayOptions) => Promise<WorkflowHandle>;
+
+const HOUR_MS = 3_600_000;
+const SHORT_SCHEDULE = { scheduleSeconds: [5, 15] };
+const AWAY: ScriptedInquiry = { kind: 'unavailable', reason: 'connection refused' };
+const ACTION = { kind: 'redirect', url: 'https://bank.example/confirm' } as const;
+const NEEDS_ACTION = { kind: 'requires_action', action: ACTION, raw: 'action' } as const;
+const DECISION = { outcome: 'paid', operator: 'operator@shop.example', reason: 'Seen on the bank statement of today.' };
+
+/** One way through the purchase workflow each, and the housekeeping; every branch of workflows/ is in one of them. */
+export const PATHS: Readonly<Record<string, PlayPath>> = {
+  paid: plainly({ charges: [CHARGES] }),
+  'answer-lost': plainly({ charges: [ANSWER_LOST] }),
+  'never-arrived-sent-again': plainly({ charges: [NEVER_ARRIVES, CHARGES] }),
+  'requires-action': plainly({
+    charges: [{ moves: true, answers: NEEDS_ACTION }],
+    inquiries: [{ kind: 'found', outcome: NEEDS_ACTION }, 'truth'],
+  }),
+  'unreachable-then-paid': plainly({ charges: [UNREACHABLE, UNREACHABLE, CHARGES] }),
+  'declined-then-expired': plainly({ charges: [DECLINES] }, { expiresInMs: 2 * HOUR_MS }),
+  'refused-then-expired': plainly({ charges: [CHARGES] }, { expiresInMs: -HOUR_MS }),
+  'declined-then-paid': plainly({ charges: [DECLINES, CHARGES] }, {}, async ({ purchase }) => {
+    await untilCommand(purchase.handle, 'timer 72 h');
+    await purchase.payAgain(2);
+  }),
+
+  'never-arrived-then-paid': plainly(
+    { charges: [NEVER_ARRIVES, CHARGES], capabilities: { repeat: { by: 'nothing' } } },
+    {},
+    async ({ environment, purchase }) => {
+      await passTimeUntil(environment, async () => (await purchase.row()).orderStatus === 'failed');
+      await untilCommand(purchase.handle, 'timer 72 h');
+      await purchase.payAgain(2);
+    },
+  ),
+
+  'handed-over-then-found': async (playOut, options) => {
+    const { charge, answer } = slowly();
+    const gateway = createScriptedGateway({ charges: [charge] });
+    const { inquire } = gateway;
+    gateway.inquire = async (command, scope) => {
+      // Late enough for the workflow to have ended: the answer would be one more message to it otherwise.
+      setTimeout(answer, 1_000);
+      return inquire?.(command, scope) ?? { kind: 'absent', raw: '' };
+    };
+    const { purchase } = await playOut(gateway, { handoverAfterMs: 50, ...options });
+    return purchase.handle;
+  },
+
+  'handed-over-then-answered': async (playOut, options) => {
+    const { charge, answer } = slowly();
+    const gateway = createScriptedGateway({ charges: [charge] });
+    const { purchase } = await playOut(gateway, { handoverAfterMs: 50, ...options }, async ({ purchase: begun }) => {
+      await untilCommand(begun.handle, 'timer 5 s');
+      answer();
+      await untilCommand(begun.handle, 'signal rowChanged');
+    });
+    return purchase.handle;
+  },
+
+  'reviewed-then-settled': plainly({ charges: [ANSWER_LOST], inquiries: [AWAY] }, SHORT_SCHEDULE, async (stage) => {
+    await untilReview(stage);
+    await stage.purchase.handle.executeUpdate(SETTLE_UPDATE, { args: [DECISION] });
+  }),
+
+  'reviewed-then-found': async (playOut, options) => {
+    const gateway = createScriptedGateway({ charges: [ANSWER_LOST], inquiries: [AWAY] });
+    const { purchase } = await playOut(gateway, { ...SHORT_SCHEDULE, ...options }, async (stage) => {
+      await untilReview(stage);
+      gateway.answersToInquiries.splice(0, 1, 'truth');
+    });
+    return purchase.handle;
+  },
+
+  'expire-unpaid-orders': async (playOut, options) => {
+    let housekeeping: WorkflowHandle | undefined;
+    await playOut(createScriptedGateway(), options, async ({ environment, purchase }) => {
+      const { taskQueue } = await purchase.handle.describe();
+      housekeeping = await environment.client.workflow.start(EXPIRE_UNPAID_ORDERS_WORKFLOW, {
+        workflowId: `housekeeping-${purchase.orderId}`,
+        taskQueue,
+      });
+      await housekeeping.result();
+    });
+    if (housekeeping === undefined) throw new Error('The housekeeping was not started');
+    return housekeeping;
+  },
+
+  // The last one: the time-skipping server never skips again after a waiting activity was cancelled.
+  'answered-during-inquiry': async (playOut, options) => {
+    const { charge, answer } = slowly();
+    const gateway = createScriptedGateway({ charges: [charge], inquiries: [AWAY] });
+    const settings = { handoverAfterMs: 50, ...options };
+    const { purchase } = await playOut(gateway, settings, async ({ environment, purchase: begun }) => {
+      await environment.sleep('8s');
+      await untilCommand(begun.handle, 'activity inquire');
+      answer();
+      await untilCommand(begun.handle, 'signal rowChanged');
+    });
+    return purchase.handle;
+  },
+};
+
+type Script = Parameters<typeof createScriptedGateway>[0];
+
+function plainly(script: Script, settings: PlayOptions = {}, meanwhile?: (stage: Stage) => Promise<void>): PlayPath {
+  return async (playOut, options) => {
+    const { charges = [], inquiries = ['truth'], ...rest } = script ?? {};
+    const gateway = createScriptedGateway({ ...rest, charges: [...charges], inquiries: [...inquiries] });
+    const { purchase } = await playOut(gateway, { ...settings, ...options }, meanwhile);
+    return purchase.handle;
+  };
+}
+
+/** A charge that moves the money at once and whose answer comes when the test says so. */
+function slowly(): { readonly charge: ScriptedCharge; readonly answer: () => void } {
+  let answer: () => void = () => undefined;
+  const told = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const answers = async ({ body }: PreparedCharge): Promise<GatewayOutcome> => {
+    await told;
+    return { kind: 'approved', amount: (JSON.parse(body) as { readonly amount: Money }).amount, raw: 'approved' };
+  };
+  return { charge: { moves: true, answers }, answer: () => answer() };
+}
+
+function untilCommand(handle: WorkflowHandle, command: string): Promise<void> {
+  return waitUntil(command, async () => commandsOf(historyFile(await handle.fetchHistory())).includes(command));
+}
+
+async function untilReview({ environment, purchase }: Stage): Promise<void> {
+  await passTimeUntil(environment, async () => (await purchase.row()).needsReview);
+  await untilCommand(purchase.handle, 'timer 24 h');
+}
