@@ -44,6 +44,8 @@ export const WORKER_LIMITS = {
 } as const;
 
 const SHUTDOWN_GRACE_MS = 10_000;
+/** How long Temporal waits for a worker that holds an order in its cache, and may be dead, before it asks another one. */
+const STICKY_TIMEOUT_MS = 3_000;
 
 /** Starts the process part that carries out orders. Registers every step under the names of workflows/contracts.ts. */
 export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
@@ -58,6 +60,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     workflowBundle: parts.bundle,
     activities: createActivities({ database, gateways, calls, nudge, log, clock: parts.clock ?? machineClock }),
     ...WORKER_LIMITS,
+    stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
   });
   const stopped = runToEnd(worker, calls);
