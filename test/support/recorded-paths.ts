@@ -106,7 +106,6 @@ export const PATHS: Readonly<Record<string, PlayPath>> = {
     return housekeeping;
   },
 
-  // The last one: the time-skipping server never skips again after a waiting activity was cancelled.
   'answered-during-inquiry': async (playOut, options) => {
     const { charge, answer } = slowly();
     const gateway = createScriptedGateway({ charges: [charge], inquiries: [AWAY] });

@@ -1,5 +1,5 @@
 import { Worker } from '@temporalio/worker';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../support/database.ts';
 import { EXPECTED_COMMANDS } from '../support/expected-commands.ts';
 import { commandsOf, historyFile, writeHistory } from '../support/histories.ts';
@@ -11,19 +11,19 @@ import { testBundle } from '../support/workbench.ts';
 const records = process.env.RECORD_HISTORIES === '1';
 
 const { database } = await createTestDatabase();
-const playOut = usePlays(database);
-
 test('every path has its expected commands', () => {
   expect(Object.keys(PATHS).sort()).toEqual(Object.keys(EXPECTED_COMMANDS).sort());
 });
 
-test.for(Object.entries(PATHS))(
-  'C120: played now, "%s" makes the expected commands, and replays',
-  async ([name, play]) => {
+// A server for each: after a workflow's end the clock of a time-skipping server may run on by years.
+describe.for(Object.entries(PATHS))('the path "%s"', ([name, play]) => {
+  const playOut = usePlays(database);
+
+  test('C120: played now, makes the expected commands, and replays', async () => {
     const handle = await play(playOut);
     const history = historyFile(await handle.fetchHistory());
     if (records) writeHistory({ name, history });
     expect(commandsOf(history)).toEqual(EXPECTED_COMMANDS[name]);
     await Worker.runReplayHistory({ workflowBundle: await testBundle() }, history);
-  },
-);
+  });
+});
