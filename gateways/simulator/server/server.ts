@@ -19,21 +19,27 @@ export interface RunningSimulator {
 const LOOPBACK = '127.0.0.1';
 const CLOSING_MS = 1_000;
 
-/** Starts the gateway's HTTP face on loopback. @param port 0 for any free one */
+export interface SimulatorOptions {
+  /** By default loopback: its controls and its ledger are open to whoever reaches it. */
+  readonly host?: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  readonly ledgerPath: string;
+}
+
+/** Starts the gateway's HTTP face. */
 export async function startSimulator({
+  host = LOOPBACK,
   port,
   ledgerPath,
-}: {
-  port: number;
-  ledgerPath: string;
-}): Promise<RunningSimulator> {
+}: SimulatorOptions): Promise<RunningSimulator> {
   const lock = await lockLedger(ledgerPath);
   const simulator = await openSimulator(ledgerPath);
-  const face = createFace(simulator);
-  const listeningOn = await listen(face.server, port);
+  const face = createFace(simulator, host);
+  const listeningOn = await listen(face.server, host, port);
   face.listensOn(listeningOn);
   return {
-    address: `http://${LOOPBACK}:${listeningOn}`,
+    address: `http://${host}:${listeningOn}`,
     close: async () => {
       face.end();
       await closeServer(face.server);
@@ -50,7 +56,7 @@ interface Face {
   end(): void;
 }
 
-function createFace(simulator: Simulator): Face {
+function createFace(simulator: Simulator, host: string): Face {
   const state = { port: 0, ended: false, resetsUntil: 0 };
 
   const beginOutage = (outage: Outage): void => {
@@ -62,7 +68,7 @@ function createFace(simulator: Simulator): Face {
     }
     server.close();
     setTimeout(() => {
-      if (!state.ended) server.listen(state.port, LOOPBACK);
+      if (!state.ended) server.listen(state.port, host);
     }, outage.for_ms);
   };
 
@@ -150,10 +156,10 @@ function authorized(handle: Handler): Handler {
   };
 }
 
-function listen(server: Server, port: number): Promise<number> {
+function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, LOOPBACK, () => {
+    server.listen(port, host, () => {
       server.off('error', reject);
       resolve((server.address() as AddressInfo).port);
     });
