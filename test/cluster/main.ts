@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir, totalmem } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createTourLedger } from '../../cli/tour/ledger.ts';
 import { runTour, type StepReport } from '../../cli/tour/run.ts';
@@ -22,7 +23,8 @@ import { clusterTool, demandFreePorts } from './temporal-server.ts';
  */
 const { values: options } = parseArgs({
   options: {
-    'from-source': { type: 'boolean', default: false },
+    /** The programs to run: by default what `npm run build` made. A checkout is run from source. */
+    programs: { type: 'string', default: fileURLToPath(new URL('../../dist', import.meta.url)) },
     /** Only the steps whose name contains this. */
     only: { type: 'string', default: '' },
     orders: { type: 'string', default: '100' },
@@ -42,7 +44,7 @@ async function main(): Promise<void> {
     const tool = clusterTool(process.env);
     await demandFreePorts();
     const began = Date.now();
-    const cluster = await startCluster({ tool, dataFolder, fromBuild: !options['from-source'] });
+    const cluster = await startCluster({ tool, dataFolder, programs: resolve(options.programs) });
     const ending = endWithMe(cluster);
     print(`The cluster is up after ${((Date.now() - began) / 1_000).toFixed(1)} s. ${machine()}`);
     print(`${await createNamespace(cluster.foundation.temporalAddress)} (the script, run again)`);

@@ -1,4 +1,6 @@
-import { fileURLToPath } from 'node:url';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { nodeProgram, notReady, type RunningProcess, startProcess } from '../../embedded/processes.ts';
 
 /** One kind of process of the production shape: how it is started, again and again. */
@@ -6,8 +8,8 @@ export interface PartPlan {
   readonly name: string;
   /** The entry file without its ending, from the project's folder: `worker/main`. */
   readonly entry: string;
-  /** Whether to run what `npm run build` made, as production does, or the sources. */
-  readonly fromBuild: boolean;
+  /** What to run: the folder that `npm run build` made, as production does, or the checkout, from source. */
+  readonly programs: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Where its log is kept. */
   readonly folder: string;
@@ -24,19 +26,19 @@ export interface Part {
 const STOP_WITHIN_MS = 60_000;
 
 /** Starts it and does not wait for it to be ready: what it stands on may be away. */
-export async function startPart({ name, entry, fromBuild, environment, folder }: PartPlan): Promise<Part> {
-  const root = new URL('../../', import.meta.url);
-  const file = new URL(fromBuild ? `dist/${entry}.js` : `${entry}.ts`, root);
+export async function startPart({ name, entry, programs, environment, folder }: PartPlan): Promise<Part> {
+  const source = join(programs, `${entry}.ts`);
+  const file = existsSync(source) ? source : join(programs, `${entry}.js`);
   const child = await startProcess({
     name,
-    ...nodeProgram(file),
+    ...nodeProgram(pathToFileURL(file)),
     environment: { PATH: process.env.PATH, HOME: process.env.HOME, TZ: 'UTC', ...environment },
     folder,
     stopSignal: 'SIGTERM',
     stopWithinMs: STOP_WITHIN_MS,
   });
   const ready = child.firstLine.then(async (line) => {
-    if (line === null) throw await notReady(child, `${name} (${fileURLToPath(file)})`);
+    if (line === null) throw await notReady(child, `${name} (${file})`);
     return JSON.parse(line) as Record<string, unknown>;
   });
   // Whoever kills a part before it is ready is not interested in that any more.
