@@ -120,7 +120,8 @@ function parse<Shape extends z.ZodRawShape>(
 function withPassword(databaseUrl: string, password: string | undefined): string {
   if (password === undefined) return databaseUrl;
   const url = new URL(databaseUrl);
-  url.password = password;
+  // Encoded first: a URL takes what looks encoded for encoded, so that a password with %41 in it would be another one.
+  url.password = encodeURIComponent(password);
   if (url.password !== '') return url.href;
   throw new CodedError(
     'configuration_invalid',
