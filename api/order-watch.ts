@@ -48,8 +48,9 @@ export function createOrderWatch(database: Database, orderChanges: Pick<OrderCha
       follow(orderId, watched).catch((error: unknown) => {
         for (const waiting of [...watched.waiters]) waiting.fail(error);
       });
+    } else {
+      watched.lookNow();
     }
-    watched.lookNow();
     return () => {
       watched.waiters.delete(waiter);
       // Nobody waits any more: lets the loop end.

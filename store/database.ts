@@ -94,7 +94,7 @@ function borrow(client: pg.PoolClient, prepare: boolean): { connection: Queryabl
       query: async (text, values) => {
         if (returned) throw new Error('A statement was sent on a database connection after it was given back');
         try {
-          return await send(client, prepare, text, values);
+          return await send(client, prepare ? statementName(text) : undefined, { text, values });
         } catch (error) {
           if (!leavesConnectionInOrder(error)) broken = true;
           throw error;
@@ -111,13 +111,11 @@ function borrow(client: pg.PoolClient, prepare: boolean): { connection: Queryabl
 
 async function send<Row extends object>(
   client: pg.PoolClient,
-  prepare: boolean,
-  text: string,
-  values?: readonly unknown[],
+  name: string | undefined,
+  { text, values }: { readonly text: string; readonly values: readonly unknown[] | undefined },
 ): Promise<QueryAnswer<Row>> {
   if (values === undefined) return client.query<Row>(text);
-  if (!prepare) return client.query<Row>(text, [...values]);
-  return client.query<Row>({ name: statementName(text), text, values: [...values] });
+  return client.query<Row>({ text, values: [...values], ...(name !== undefined && { name }) });
 }
 
 const statementNames = new Map<string, string>();

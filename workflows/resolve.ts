@@ -18,8 +18,10 @@ const WAITS_FOR: Readonly<Record<UnresolvedStatus, string>> = {
 };
 
 const REVIEW_REASON = 'The inquiry schedule is over and the outcome of the attempt is still not known.';
-const IN_REVIEW = 'A person has to find out what happened: use the update "settle". Asks the gateway once a day.';
-const DAY_SECONDS = 24 * 3_600;
+const IN_REVIEW =
+  'A person has to find out what happened: use the update "settle". Still asks the gateway, a few times a day.';
+/** Again and again from the review pool; a gateway that was only away is found back as soon as before. */
+const REVIEW_SCHEDULE_SECONDS = [60, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600, 24 * 3_600];
 
 /** Whether the last attempt still waits for its outcome. */
 export function isUnresolved({ attemptStatus }: Standing): boolean {
@@ -34,7 +36,7 @@ interface Round {
 
 /**
  * Finds out how a sent attempt ended, for as long as it takes: by the schedule for a day, then from the review pool, where
- * the order stays locked against a new charge and is asked about once a day. Returns only when somebody knows.
+ * the order stays locked against a new charge and is asked about a few times a day. Returns only when somebody knows.
  */
 export async function resolve(input: PurchaseInput, desk: Desk, view: OperatorView): Promise<void> {
   let round: Round = { scheduleSeconds: input.settings.inquiryScheduleSeconds, began: Date.now() };
@@ -46,7 +48,8 @@ export async function resolve(input: PurchaseInput, desk: Desk, view: OperatorVi
     desk.standing = result.standing;
     if (result.kind === 'changed' || !isUnresolved(desk.standing)) continue;
     desk.standing = await local.putInReview({ orderId: input.orderId, reason: REVIEW_REASON });
-    round = { scheduleSeconds: [DAY_SECONDS], began: Date.now() };
+    if (needsReview) await waitForEndOf(round, desk);
+    round = { scheduleSeconds: REVIEW_SCHEDULE_SECONDS, began: Date.now() };
   }
 }
 
@@ -55,6 +58,12 @@ async function waitForNextInquiry({ scheduleSeconds, began }: Round, desk: Desk)
   const elapsed = (Date.now() - began) / 1_000;
   const wait = secondsToNextInquiry(scheduleSeconds, elapsed, true) ?? 0;
   if (wait > 0) await condition(() => desk.hasNews(), wait * 1_000);
+}
+
+/** A round of the review that ended early, because only a person can tell, must not begin again at once. */
+async function waitForEndOf({ scheduleSeconds, began }: Round, desk: Desk): Promise<void> {
+  const left = began + (scheduleSeconds.at(-1) ?? 0) * 1_000 - Date.now();
+  if (left > 0) await condition(() => desk.hasNews(), left);
 }
 
 /** One inquiry activity, which retries inside Temporal; ended early when somebody else has written to the row. */

@@ -75,7 +75,8 @@ export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDep
           },
         );
         const answer = answerOf(result, dependencies);
-        if (result.answered) await keep(database, answer);
+        // What the customer still has to do is not the end: a repeat must see what became of it.
+        if (result.answered && result.order.status !== 'requires_action') await keep(database, answer);
         return answer;
       });
     },

@@ -46,7 +46,11 @@ export async function insertRow(database: Queryable, table: string, row: Row): P
   );
 }
 
-export async function updateRow(database: Queryable, table: string, key: Row, changes: Row): Promise<void> {
+export async function updateRow(
+  database: Queryable,
+  { table, key }: { readonly table: string; readonly key: Row },
+  changes: Row,
+): Promise<void> {
   const sets = Object.keys(changes).map((column, index) => `${column} = $${index + 1}`);
   const conditions = Object.keys(key).map((column, index) => `${column} = $${index + 1 + sets.length}`);
   const { rowCount } = await database.query(
@@ -71,8 +75,7 @@ export async function moveOrder(database: Queryable, orderId: string, status: Or
   if (needsEvidence(status)) await insertRow(database, 'evidence', evidence);
   await updateRow(
     database,
-    'orders',
-    { id: orderId },
+    { table: 'orders', key: { id: orderId } },
     { status, evidence_id: needsEvidence(status) ? evidence.id : null },
   );
 }
@@ -88,8 +91,7 @@ export async function storeAttempt(database: Queryable, status: AttemptStatus = 
 export async function moveAttempt(database: Queryable, orderId: string, status: AttemptStatus): Promise<void> {
   await updateRow(
     database,
-    'payment_attempts',
-    { order_id: orderId, attempt_number: 1 },
+    { table: 'payment_attempts', key: { order_id: orderId, attempt_number: 1 } },
     await columnsFor(database, orderId, status),
   );
 }

@@ -84,7 +84,7 @@ describe('Payworks on paper', () => {
     expect(REFERENCE.length).toBeLessThanOrEqual(lengthMax);
   });
 
-  const header = (resultado: string, aut = '', codigo = '', status = 200): HttpResult =>
+  const header = (resultado: string, { aut = '', codigo = '', status = 200 } = {}): HttpResult =>
     answered(status, '', {
       resultado_payw: resultado,
       resultado_aut: aut,
@@ -95,7 +95,7 @@ describe('Payworks on paper', () => {
   it.each([
     [
       'approved',
-      header('A', '00'),
+      header('A', { aut: '00' }),
       { kind: 'approved', amount: money(1_999, 'MXN'), gatewayReference: '123456789012' },
     ],
     [
@@ -103,15 +103,19 @@ describe('Payworks on paper', () => {
       answered(200, '', { payw_result: 'A', reference: '9' }),
       { kind: 'approved', gatewayReference: '9' },
     ],
-    ['no funds', header('D', '51'), { kind: 'declined', decline: { code: 'insufficient_funds' } }],
-    ['the issuer calls it a duplicate', header('D', '94'), { kind: 'unknown' }],
-    ['the number was used before', header('R', '', 'PAYW-3039'), { kind: 'unknown' }],
-    ['a wrong field', header('R', '', 'PAYW-3002'), { kind: 'not_processed', declineCode: 'refused_by_gateway' }],
+    ['no funds', header('D', { aut: '51' }), { kind: 'declined', decline: { code: 'insufficient_funds' } }],
+    ['the issuer calls it a duplicate', header('D', { aut: '94' }), { kind: 'unknown' }],
+    ['the number was used before', header('R', { codigo: 'PAYW-3039' }), { kind: 'unknown' }],
+    [
+      'a wrong field',
+      header('R', { codigo: 'PAYW-3002' }),
+      { kind: 'not_processed', declineCode: 'refused_by_gateway' },
+    ],
     ['a rejection without a code', header('R'), { kind: 'unknown' }],
     ['the authoriser did not answer', header('T'), { kind: 'unknown' }],
     ['reversed after a time-out', header('Z'), { kind: 'unknown' }],
     ['no header at all', answered(200, 'OK'), { kind: 'unknown' }],
-    ['approved in a header of an error page', header('A', '00', '', 500), { kind: 'unknown' }],
+    ['approved in a header of an error page', header('A', { aut: '00', status: 500 }), { kind: 'unknown' }],
     ['a lost answer', LOST, { kind: 'unknown' }],
     ['a refused connection', REFUSED, { kind: 'not_processed', declineCode: 'gateway_unreachable' }],
   ])('understands: %s', async (_name, answer, expected) => {

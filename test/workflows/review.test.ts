@@ -43,6 +43,25 @@ describe('an order that nobody can find out about', () => {
     expect(row).toMatchObject({ orderStatus: 'paid', provenBy: 'inquiry', needsReview: false });
   });
 
+  test('waits for a person without a rest, but not without a pause, where the gateway can never tell', async () => {
+    const gateway = createScriptedGateway({
+      charges: [ANSWER_LOST],
+      capabilities: {
+        repeat: { by: 'key', windowSeconds: 25 },
+        inquiry: { by: [], absentConclusiveAfterSeconds: null },
+      },
+    });
+    const { row } = await playOut(gateway, {}, async ({ environment, purchase }) => {
+      await passTimeUntil(environment, async () => (await purchase.row()).needsReview);
+      for (let days = 0; days < 3; days += 1) await environment.sleep('1 day');
+      const { events } = await purchase.handle.fetchHistory();
+      expect(events?.length).toBeLessThan(150);
+      await settle(purchase, DECISION);
+    });
+    expect(row).toMatchObject({ orderStatus: 'paid', provenBy: 'operator_decision' });
+    expect(gateway.requests.length).toBeLessThanOrEqual(3);
+  });
+
   test('is failed by an operator, after which the customer may try again', async () => {
     const gateway = createScriptedGateway({
       charges: [{ ...ANSWER_LOST, moves: false }, DECLINES],

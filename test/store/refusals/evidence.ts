@@ -58,7 +58,7 @@ export function evidenceRefusals(database: Database): Refusals {
         await moveAttempt(database, orderId, 'sent');
         const closed = { status: 'not_processed', decline_code: 'never_arrived', decline_retriable: true };
         const key = { order_id: orderId, attempt_number: 1 };
-        await updateRow(database, 'payment_attempts', key, { ...closed, evidence_id: proof.id });
+        await updateRow(database, { table: 'payment_attempts', key: key }, { ...closed, evidence_id: proof.id });
       },
     },
     evidence_append_only: {

@@ -4,9 +4,11 @@ import { evidenceRow, insertRow, orderRow, type Row, storeOrder, updateRow } fro
 import { type Refusals, unguarded } from './refusals.ts';
 
 export function orderRefusals(database: Database): Refusals {
+  return { ...columnRefusals(database), ...lifeRefusals(database), ...evidenceRefusals(database) };
+}
+
+function columnRefusals(database: Database): Refusals {
   const insert = (changes: Row) => insertRow(database, 'orders', orderRow(changes));
-  const change = async (status: OrderStatus, changes: Row) =>
-    updateRow(database, 'orders', { id: await storeOrder(database, status) }, changes);
 
   return {
     orders_pkey: {
@@ -52,6 +54,15 @@ export function orderRefusals(database: Database): Refusals {
       'a hundredth attempt': () =>
         unguarded(database, (transaction) => insertRow(transaction, 'orders', orderRow({ current_attempt: 100 }))),
     },
+  };
+}
+
+function lifeRefusals(database: Database): Refusals {
+  const insert = (changes: Row) => insertRow(database, 'orders', orderRow(changes));
+  const change = async (status: OrderStatus, changes: Row) =>
+    updateRow(database, { table: 'orders', key: { id: await storeOrder(database, status) } }, changes);
+
+  return {
     orders_review_has_reason: {
       'in review for no reason': () => change('unknown', { needs_review: true }),
       'a reason without a review': () => change('unknown', { review_reason: 'why' }),
@@ -81,7 +92,6 @@ export function orderRefusals(database: Database): Refusals {
       deleted: async () => database.query('delete from orders where id = $1', [await storeOrder(database)]),
       truncated: () => database.query('truncate orders cascade'),
     },
-    ...evidenceRefusals(database),
   };
 }
 
@@ -91,11 +101,20 @@ function evidenceRefusals(database: Database): Refusals {
       ...Object.fromEntries(
         EVIDENCED_ORDER_STATUSES.map((status) => [
           `${status} without evidence`,
-          async () => updateRow(database, 'orders', { id: await storeOrder(database, before(status)) }, { status }),
+          async () =>
+            updateRow(
+              database,
+              { table: 'orders', key: { id: await storeOrder(database, before(status)) } },
+              { status },
+            ),
         ]),
       ),
       'evidence kept when a further attempt begins': async () =>
-        updateRow(database, 'orders', { id: await storeOrder(database, 'failed') }, { status: 'processing' }),
+        updateRow(
+          database,
+          { table: 'orders', key: { id: await storeOrder(database, 'failed') } },
+          { status: 'processing' },
+        ),
     },
     orders_evidence_proves_status: {
       'evidence of another order': async () => {
@@ -133,7 +152,7 @@ function evidenceRefusals(database: Database): Refusals {
 }
 
 function settle(database: Database, orderId: string, changes: Row): Promise<void> {
-  return updateRow(database, 'orders', { id: orderId }, changes);
+  return updateRow(database, { table: 'orders', key: { id: orderId } }, changes);
 }
 
 function before(status: OrderStatus): OrderStatus {

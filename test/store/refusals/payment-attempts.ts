@@ -14,10 +14,18 @@ import {
 import { type Refusals, unguarded } from './refusals.ts';
 
 export function attemptRefusals(database: Database): Refusals {
+  return {
+    ...columnRefusals(database),
+    ...lifeRefusals(database),
+    ...sendRefusals(database),
+    ...answerRefusals(database),
+    ...evidenceRefusals(database),
+  };
+}
+
+function columnRefusals(database: Database): Refusals {
   const insertSecond = async (status: AttemptStatus, changes: Row = {}) =>
     insertRow(database, 'payment_attempts', attemptRow(await storeAttempt(database, status), 2, changes));
-  const change = async (status: AttemptStatus, changes: Row) =>
-    update(database, await storeAttempt(database, status), changes);
 
   return {
     payment_attempts_pkey: {
@@ -52,13 +60,22 @@ export function attemptRefusals(database: Database): Refusals {
         await unguarded(database, (transaction) =>
           updateRow(
             transaction,
-            'payment_attempts',
-            { order_id: orderId, attempt_number: 1 },
+            { table: 'payment_attempts', key: { order_id: orderId, attempt_number: 1 } },
             { status: 'authorised' },
           ),
         );
       },
     },
+  };
+}
+
+function lifeRefusals(database: Database): Refusals {
+  const insertSecond = async (status: AttemptStatus, changes: Row = {}) =>
+    insertRow(database, 'payment_attempts', attemptRow(await storeAttempt(database, status), 2, changes));
+  const change = async (status: AttemptStatus, changes: Row) =>
+    update(database, await storeAttempt(database, status), changes);
+
+  return {
     payment_attempts_start_as_claimed: {
       'begun as sent': async () => insertSecond('declined', { status: 'sent' }),
     },
@@ -78,11 +95,15 @@ export function attemptRefusals(database: Database): Refusals {
         const orderId = await storeAttempt(database, 'approved');
         await insertRow(database, 'payment_attempts', attemptRow(orderId, 2));
         const sent = { ...sentColumns(orderId), request_key: merchantReference(orderId, 2) };
-        await updateRow(database, 'payment_attempts', { order_id: orderId, attempt_number: 2 }, sent);
+        await updateRow(database, { table: 'payment_attempts', key: { order_id: orderId, attempt_number: 2 } }, sent);
         const proof = evidenceRow(orderId, { attempt_number: 2, proves_attempt_status: 'approved' });
         await insertRow(database, 'evidence', proof);
         const approved = { status: 'approved', evidence_id: proof.id };
-        await updateRow(database, 'payment_attempts', { order_id: orderId, attempt_number: 2 }, approved);
+        await updateRow(
+          database,
+          { table: 'payment_attempts', key: { order_id: orderId, attempt_number: 2 } },
+          approved,
+        );
       },
     },
     payment_attempts_never_removed: {
@@ -90,9 +111,6 @@ export function attemptRefusals(database: Database): Refusals {
         database.query('delete from payment_attempts where order_id = $1', [await storeAttempt(database)]),
       truncated: () => database.query('truncate payment_attempts cascade'),
     },
-    ...sendRefusals(database),
-    ...answerRefusals(database),
-    ...evidenceRefusals(database),
   };
 }
 
@@ -113,7 +131,11 @@ function sendRefusals(database: Database): Refusals {
       'more than anybody means': async () => {
         const orderId = await storeAttempt(database, 'sent');
         await unguarded(database, (transaction) =>
-          updateRow(transaction, 'payment_attempts', { order_id: orderId, attempt_number: 1 }, { sends: 1001 }),
+          updateRow(
+            transaction,
+            { table: 'payment_attempts', key: { order_id: orderId, attempt_number: 1 } },
+            { sends: 1001 },
+          ),
         );
       },
     },
@@ -240,5 +262,5 @@ function evidenceRefusals(database: Database): Refusals {
 }
 
 function update(database: Database, orderId: string, changes: Row): Promise<void> {
-  return updateRow(database, 'payment_attempts', { order_id: orderId, attempt_number: 1 }, changes);
+  return updateRow(database, { table: 'payment_attempts', key: { order_id: orderId, attempt_number: 1 } }, changes);
 }
