@@ -48,11 +48,16 @@ export async function startFloor(temporal: { readonly address: string; readonly 
 
 /** @throws Error when the process failed, or ended instead of answering */
 async function nextAnswer(child: ChildProcess): Promise<FloorAnswer> {
-  const lost = once(child, 'exit').then(([code, signal]): never => {
+  const listening = new AbortController();
+  const lost = once(child, 'exit', listening).then(([code, signal]): never => {
     throw new Error(`The process of the empty workflow ended with ${signal ?? code}`);
   });
-  const [answer] = (await Promise.race([once(child, 'message'), lost])) as [FloorAnswer];
-  lost.catch(() => undefined);
-  if (answer.kind === 'failed') throw new Error(`The empty workflow failed: ${answer.reason}`);
-  return answer;
+  try {
+    const [answer] = (await Promise.race([once(child, 'message', listening), lost])) as [FloorAnswer];
+    if (answer.kind === 'failed') throw new Error(`The empty workflow failed: ${answer.reason}`);
+    return answer;
+  } finally {
+    lost.catch(() => undefined);
+    listening.abort();
+  }
 }
