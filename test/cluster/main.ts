@@ -147,7 +147,7 @@ function endWithMe(cluster: Cluster): { release(): void } {
 }
 
 function lineFor({ name, passed, charges, detail }: StepReport): string {
-  return `${passed ? 'ok    ' : 'FAILED'} ${name}: ${charges} charges. ${detail}`;
+  return `${passed ? 'ok    ' : 'FAILED'} ${name}: ${charges} charge${charges === 1 ? '' : 's'}. ${detail}`;
 }
 
 function machine(): string {

@@ -9,7 +9,10 @@ export interface StormPlan {
   readonly orders: number;
   /** Clicks on each order, all at the same moment and each with an idempotency key of its own. */
   readonly paysPerOrder: number;
-  /** How many orders are clicked on at the same moment; the next ones follow as orders are done. */
+  /**
+   * How many orders are clicked on at the same moment; the next ones follow as orders are done. Beyond a thousand clicks at once
+   * connections queue up in the operating system and are retried after 1, 3, 7 … s, which is all that is measured then.
+   */
   readonly ordersAtOnce: number;
   /** How long after its last answer an order may take to be paid. */
   readonly settledWithinMs?: number;

@@ -168,6 +168,7 @@ describe('the pictures', () => {
 describe('the settings', () => {
   const sources = ['api', 'cli', 'embedded', 'gateways', 'process', 'store', 'worker']
     .flatMap((folder) => [...filesBelow(folder, '.ts'), ...filesBelow(folder, '.mjs')])
+    .concat('docker-compose.yml', 'test/cluster/temporal-server.ts')
     .map(read)
     .join('\n');
 
@@ -175,7 +176,7 @@ describe('the settings', () => {
     const named = codeIn(page)
       .map((code) => /^([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=.*)?$/.exec(code)?.[1] ?? '')
       // The variables of Temporal's own programs are read by them.
-      .filter((name) => name !== '' && !/^TEMPORAL_(WORKFLOW|BATCH)_/.test(name));
+      .filter((name) => name !== '' && !/^TEMPORAL_(WORKFLOW|BATCH|TLS)_/.test(name));
     expect(
       named.filter((name) => !sources.includes(name) && !(name in { ORDER_TRANSITIONS, ATTEMPT_TRANSITIONS })),
     ).toEqual([]);
