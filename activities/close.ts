@@ -33,27 +33,29 @@ export async function putInReview(
 }
 
 /**
- * Settles an unknown order by an operator's word, which becomes its evidence. Anybody else who settled it first wins.
+ * Settles an unknown order by an operator's word, which becomes its evidence. Anybody else who settled it first wins; the
+ * same decision, executed again or twice at once, counts as made.
  * @throws ApplicationFailure `NotSettleable` when the order is not unknown (any more)
  */
 export async function settle(tools: Tools, { orderId, decision }: SettleCommand): Promise<Standing> {
-  const row = await readPurchase(tools.database, orderId);
-  if (row.orderStatus === decision.outcome && row.provenBy === 'operator_decision') return standingOf(row);
+  const before = await readPurchase(tools.database, orderId);
   const recorded = await recordNews(tools.database, {
     orderId,
-    attemptNumber: row.attemptNumber,
+    attemptNumber: before.attemptNumber,
     kind: 'operator_decision',
-    outcome: outcomeOf(decision, row),
+    outcome: outcomeOf(decision, before),
     now: (await tools.clock()).toISOString(),
     onlyWhile: 'unknown',
   });
-  if (recorded.kind === 'not_now') {
+  const after = await readPurchase(tools.database, orderId);
+  const isMade = after.orderStatus === decision.outcome && after.provenBy === 'operator_decision';
+  if (recorded.kind === 'not_now' && !isMade) {
     throw ApplicationFailure.nonRetryable(
       `The order is ${recorded.orderStatus}, not unknown: there is nothing to settle.`,
       NOT_SETTLEABLE,
     );
   }
-  return readStanding(tools, orderId);
+  return standingOf(after);
 }
 
 function outcomeOf({ outcome, operator, reason }: OperatorDecision, { amount }: PurchaseRow): GatewayOutcome {
