@@ -20,8 +20,10 @@ const IN_REVIEW = [
   'activity inquire',
   'local putInReview',
   shows('unknown', true),
-  'timer 24 h',
+  'timer 60 s',
 ];
+const SETTLING = ['update settle', 'local settle', 'update answered', 'timer cancelled'];
+const SETTLED = [shows('paid'), ends('paid', 1, 'operator_decision')];
 const ANSWERED_LATE = ['local look', shows('paid'), ends('paid', 1, 'gateway_response')];
 
 /**
@@ -83,16 +85,15 @@ export const EXPECTED_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     'activity cancelled',
     ...ANSWERED_LATE,
   ],
-  'reviewed-then-settled': [
-    ...IN_REVIEW,
-    'update settle',
-    'local settle',
-    'update answered',
-    'timer cancelled',
-    'local look',
-    shows('paid'),
-    ends('paid', 1, 'operator_decision'),
-  ],
+  'reviewed-then-settled': [...IN_REVIEW, ...SETTLING, 'local look', ...SETTLED],
   'reviewed-then-found': [...IN_REVIEW, ...FOUND_BY_INQUIRY],
+  'only-a-person-can-tell': [
+    ...IN_REVIEW,
+    'activity inquire',
+    'local putInReview',
+    'timer 24 h',
+    ...SETTLING,
+    ...SETTLED,
+  ],
   'expire-unpaid-orders': ['activity expireUnpaidOrders', 'ends 0'],
 };

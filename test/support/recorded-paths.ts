@@ -92,6 +92,18 @@ export const PATHS: Readonly<Record<string, PlayPath>> = {
     return purchase.handle;
   },
 
+  'only-a-person-can-tell': plainly(
+    {
+      charges: [ANSWER_LOST],
+      capabilities: { repeat: { by: 'nothing' }, inquiry: { by: [], absentConclusiveAfterSeconds: null } },
+    },
+    SHORT_SCHEDULE,
+    async ({ environment, purchase }) => {
+      await untilCommand(purchase.handle, 'timer 24 h', () => environment.sleep('5s'));
+      await purchase.handle.executeUpdate(SETTLE_UPDATE, { args: [DECISION] });
+    },
+  ),
+
   'expire-unpaid-orders': async (playOut, options) => {
     let housekeeping: WorkflowHandle | undefined;
     await playOut(createScriptedGateway(), options, async ({ environment, purchase }) => {
@@ -144,11 +156,18 @@ function slowly(): { readonly charge: ScriptedCharge; readonly answer: () => voi
   return { charge: { moves: true, answers }, answer: () => answer() };
 }
 
-function untilCommand(handle: WorkflowHandle, command: string): Promise<void> {
-  return waitUntil(command, async () => commandsOf(historyFile(await handle.fetchHistory())).includes(command));
+function untilCommand(
+  handle: WorkflowHandle,
+  command: string,
+  passTime: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  return waitUntil(command, async () => {
+    await passTime();
+    return commandsOf(historyFile(await handle.fetchHistory())).includes(command);
+  });
 }
 
-async function untilReview({ environment, purchase }: Stage): Promise<void> {
-  await passTimeUntil(environment, async () => (await purchase.row()).needsReview);
-  await untilCommand(purchase.handle, 'timer 24 h');
+/** In small steps, for the gateway is asked again a minute after the review began. */
+function untilReview({ environment, purchase }: Stage): Promise<void> {
+  return untilCommand(purchase.handle, 'timer 60 s', () => environment.sleep('5s'));
 }
