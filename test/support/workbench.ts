@@ -26,7 +26,8 @@ let runtimeInstalled = false;
 export function quietTemporal(): void {
   if (runtimeInstalled) return;
   runtimeInstalled = true;
-  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
+  Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter } } });
 }
 
 /** The time-skipping server, with the search attributes that every start names. Each test file has its own clock. */
