@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { DefaultLogger, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
 import { v7 as newId } from 'uuid';
 import { findPrograms } from '../../cli/setup.mjs';
 import type { Gateway } from '../../domain/gateway.ts';
