@@ -1,0 +1,121 @@
+import { Client } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createCallsInFlight } from '../../activities/calls-in-flight.ts';
+import { createActivities } from '../../activities/create-activities.ts';
+import type { Tools } from '../../activities/tools.ts';
+import type { Gateway } from '../../domain/gateway.ts';
+import { createSimulatorGateway } from '../../gateways/simulator/adapter.ts';
+import { createDatabase } from '../../store/database.ts';
+import { WORKER_LIMITS } from '../../worker/run.ts';
+import { purchaseWorkflowId } from '../../workflows/ids.ts';
+import { ROW_CHANGED_SIGNAL } from '../../workflows/messages.ts';
+import type { Death, FromWorker, Plan, ToWorker } from './dying-worker-messages.ts';
+
+/** How soon the next worker gets the tasks that were put aside for a dead one. */
+const STICKY_TIMEOUT_MS = 300;
+
+/**
+ * A worker process with all the product's steps, which kills itself where it is told to: without a signal handler, a
+ * `finally` or a last word to anybody. Started idle, so that it is there at once when the one before it dies.
+ */
+const plan = JSON.parse(process.env.DYING_WORKER_PLAN ?? '') as Plan;
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
+let death: Death | undefined;
+let seen = 0;
+
+process.on('disconnect', () => process.exit());
+Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+
+const database = createDatabase({ url: plan.databaseUrl, poolSize: 4, applicationName: 'paidonce-dying-worker' });
+const connection = await NativeConnection.connect({ address: plan.temporalAddress });
+const client = new Client({ connection, namespace: plan.namespace });
+const gateway = createSimulatorGateway({ name: plan.gateway.name, settings: plan.gateway.settings });
+const tools: Tools = {
+  database,
+  gateways: { get: () => dyingGateway(gateway) },
+  calls: createCallsInFlight(),
+  clock: async () => new Date(),
+  nudge: (orderId) => client.workflow.getHandle(purchaseWorkflowId(orderId)).signal(ROW_CHANGED_SIGNAL),
+  log: quiet,
+};
+
+process.on('message', (message: ToWorker) => {
+  if (message.kind === 'work') return void work();
+  death = message.death;
+  seen = 0;
+  tell({ kind: 'knows' });
+});
+tell({ kind: 'idle' });
+
+async function work(): Promise<void> {
+  const worker = await Worker.create({
+    connection,
+    namespace: plan.namespace,
+    taskQueue: plan.taskQueue,
+    workflowBundle: { codePath: plan.bundlePath },
+    activities: dyingSteps(),
+    ...WORKER_LIMITS,
+    stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
+    // Workflow code in the main thread: a thread of its own is a fifth of the start-up, seventy times over.
+    debugMode: true,
+  });
+  tell({ kind: 'works' });
+  await worker.run();
+}
+
+function dyingSteps(): Record<string, (command: StepCommand) => Promise<unknown>> {
+  const steps = createActivities(tools) as unknown as Record<string, (command: StepCommand) => Promise<unknown>>;
+  const wrapped = Object.entries(steps).map(([name, step]) => {
+    const dying = async (command: StepCommand): Promise<unknown> => {
+      tell({ kind: 'step', step: name, orderId: command.orderId ?? '' });
+      if (isStepOfDeath(name, command)) seen += 1;
+      const isIt = isStepOfDeath(name, command) && timesOf(name, command) === death?.nth;
+      if (isIt) dieIf('before_step');
+      try {
+        return await step(command);
+      } finally {
+        if (isIt) dieIf('after_step');
+      }
+    };
+    return [name, dying] as const;
+  });
+  return Object.fromEntries(wrapped);
+}
+
+interface StepCommand {
+  readonly orderId?: string;
+  readonly attemptNumber?: number;
+  readonly attempt?: { readonly attemptNumber: number };
+}
+
+function isStepOfDeath(name: string, { orderId }: StepCommand): boolean {
+  return death !== undefined && death.step === name && death.orderId === orderId;
+}
+
+/** Claims and charges are told apart by their attempt, for one that runs again is still the same; others by counting. */
+function timesOf(name: string, command: StepCommand): number {
+  if (name === 'claim') return command.attempt?.attemptNumber ?? 0;
+  return name === 'charge' ? (command.attemptNumber ?? 0) : seen;
+}
+
+/** The two moments inside a charge: marked as sent and nothing sent; answered and nothing written down. */
+function dyingGateway(real: Gateway): Gateway {
+  return {
+    ...real,
+    async charge(prepared, scope) {
+      const isIt = death !== undefined && prepared.merchantReference === death.reference;
+      if (isIt) dieIf('before_request');
+      const outcome = await real.charge(prepared, scope);
+      if (isIt) dieIf('after_answer');
+      return outcome;
+    },
+  };
+}
+
+function dieIf(moment: Death['moment']): void {
+  if (death?.moment === moment) process.kill(process.pid, 'SIGKILL');
+}
+
+function tell(message: FromWorker): void {
+  process.send?.(message);
+}
