@@ -1,16 +1,23 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { CodedError } from '../domain/errors.ts';
 import { readIfThere, writePrivateFile } from './files.ts';
 
+/**
+ * Below the ports that Linux (from 32768) and macOS (from 49152) give to outgoing connections: a part that is restarted finds
+ * its port taken by somebody's passing connection otherwise, and its address would change.
+ */
+const FIRST_PORT = 20_000;
+const PORTS = 12_000;
+const TRIES = 50;
+
 /** A port of the loopback address on which nothing listens at this moment. Another process may take it before it is used. */
 export async function freePort(): Promise<number> {
-  const port = await listenOnce(0);
-  if (port === null) throw new CodedError('program_failed', 'The system gives out no free port on 127.0.0.1.');
-  return port;
-}
-
-async function isPortFree(port: number): Promise<boolean> {
-  return (await listenOnce(port)) !== null;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const port = FIRST_PORT + randomInt(PORTS);
+    if (await isPortFree(port)) return port;
+  }
+  throw new CodedError('program_failed', `None of ${TRIES} ports tried on 127.0.0.1 is free.`);
 }
 
 /**
@@ -33,14 +40,12 @@ export async function keptPort(file: string, configured?: number): Promise<numbe
   return port;
 }
 
-function listenOnce(port: number): Promise<number | null> {
+function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once('error', () => resolve(null));
+    server.once('error', () => resolve(false));
     server.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address.port : null;
-      server.close(() => resolve(bound));
+      server.close(() => resolve(true));
     });
   });
 }
