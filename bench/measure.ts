@@ -3,9 +3,10 @@ import { figuresOf, rateRatio } from './figures.ts';
 import { measureRepeatedPay } from './final-order.ts';
 import { REFERENCE_OF_PLAIN_CALLS } from './gateway-call.ts';
 import { describeMachine } from './machine.ts';
+import type { Sample } from './meter.ts';
 import { latencyOf, percentile } from './percentiles.ts';
 import type { BenchReport } from './report.ts';
-import { type Bench, LOADS, type Rounds, runRounds } from './rounds.ts';
+import { type Bench, LOADS, type LoadName, type Rounds, runRounds } from './rounds.ts';
 import { measureBesideSlowGateway, type SlowGatewayTimes } from './slow-gateway.ts';
 import { isReached, type Measured, targetsFor } from './targets.ts';
 
@@ -23,7 +24,8 @@ export async function measureEverything(bench: Bench, loadBefore: number): Promi
   const ledger = await compareWithLedger(bench);
 
   const figures = figuresByLoad(rounds);
-  const addedMs = figures['gateway of 50 ms, 1 in flight'].latencyMs.p50 - percentile(rounds.gatewayCallMs, 0.5);
+  const gatewayCallMs = rounds.counted.flatMap((round) => round.gatewayCallMs);
+  const addedMs = figures['gateway of 50 ms, 1 in flight'].latencyMs.p50 - percentile(gatewayCallMs, 0.5);
   const ratioToFloor = {
     at0ms: ratioAt16(rounds, 'gateway of 0 ms, 16 in flight'),
     at50ms: ratioAt16(rounds, 'gateway of 50 ms, 16 in flight'),
@@ -38,9 +40,10 @@ export async function measureEverything(bench: Bench, loadBefore: number): Promi
   };
   return {
     machine,
+    rounds: { run: rounds.run, counted: rounds.counted.length, disturbed: rounds.disturbed },
     loads: figures,
     ratioToFloor,
-    gatewayCallMs: latencyOf(rounds.gatewayCallMs),
+    gatewayCallMs: latencyOf(gatewayCallMs),
     addedMs,
     besideSlowGateway,
     repeatedPay: { count: repeated.length, latencyMs: latencyOf(repeated) },
@@ -49,13 +52,17 @@ export async function measureEverything(bench: Bench, loadBefore: number): Promi
   };
 }
 
-function figuresByLoad({ samples }: Rounds): BenchReport['loads'] {
-  const entries = LOADS.map(({ name }) => [name, figuresOf(samples[name])]);
+function figuresByLoad(rounds: Rounds): BenchReport['loads'] {
+  const entries = LOADS.map(({ name }) => [name, figuresOf(samplesOf(rounds, name))]);
   return Object.fromEntries(entries) as BenchReport['loads'];
 }
 
-function ratioAt16({ samples }: Rounds, load: keyof Rounds['samples']): number {
-  return rateRatio(samples[load], samples['empty workflow, 16 in flight']);
+function ratioAt16(rounds: Rounds, load: LoadName): number {
+  return rateRatio(samplesOf(rounds, load), samplesOf(rounds, 'empty workflow, 16 in flight'));
+}
+
+function samplesOf({ counted }: Rounds, load: LoadName): Sample[] {
+  return counted.map(({ samples }) => samples[load]);
 }
 
 function describeSlowGateway(times: SlowGatewayTimes, waiting: number): BenchReport['besideSlowGateway'] {

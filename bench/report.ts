@@ -7,6 +7,7 @@ import { isReached, type Target } from './targets.ts';
 
 export interface BenchReport {
   readonly machine: Machine;
+  readonly rounds: { readonly run: number; readonly counted: number; readonly disturbed: boolean };
   readonly loads: Readonly<Record<LoadName, Figures>>;
   readonly ratioToFloor: { readonly at0ms: number; readonly at50ms: number };
   /** The 50 ms gateway's own call. */
@@ -30,6 +31,7 @@ export function inWords(report: BenchReport): string {
   const ms = (value: number | null): string => (value === null ? 'none' : `${value.toFixed(0)} ms`);
   return [
     `${machine.date}: ${machine.cores} cores (${machine.processor}), ${machine.memoryGb} GB, Node ${machine.node}, PostgreSQL ${machine.postgres}, Temporal CLI ${machine.temporal}, load before ${machine.loadBefore.toFixed(1)}`,
+    roundsLine(report.rounds),
     '',
     loadTable(report.loads),
     '',
@@ -41,6 +43,12 @@ export function inWords(report: BenchReport): string {
     '',
     ...report.targets.map(targetLine),
   ].join('\n');
+}
+
+function roundsLine({ run, counted, disturbed }: BenchReport['rounds']): string {
+  return disturbed
+    ? `${run} rounds, ALL disturbed by other programs: a quiet machine gives other figures`
+    : `${counted} rounds, and ${run - counted} more that other programs disturbed and that are not counted`;
 }
 
 function loadTable(loads: BenchReport['loads']): string {

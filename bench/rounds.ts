@@ -30,28 +30,56 @@ export const LOADS = [
 export type Load = (typeof LOADS)[number];
 export type LoadName = Load['name'];
 
-export interface Rounds {
-  readonly samples: Readonly<Record<LoadName, readonly Sample[]>>;
+/** Every load once, so that what changes on the machine in the meantime changes for all of them. */
+export interface Round {
+  readonly samples: Readonly<Record<LoadName, Sample>>;
   /** The plain call of the 50 ms gateway, without paidonce. */
   readonly gatewayCallMs: readonly number[];
 }
 
-/** Runs every load once a round, so that what changes on the machine in the meantime changes for all of them. */
+export interface Rounds {
+  /** The rounds that count. */
+  readonly counted: readonly Round[];
+  /** How many were run. */
+  readonly run: number;
+  /** Other programs took part of the machine in each round, so that the figures are lower bounds at best. */
+  readonly disturbed: boolean;
+}
+
+/** What other programs may take of the machine in any part of a round that counts. */
+const OTHERS_SHARE_MAX = 0.1;
+
+/** Runs rounds until enough were undisturbed by other programs, or as many as there is patience for. */
 export async function runRounds(bench: Bench): Promise<Rounds> {
   const { plan, remark } = bench;
   remark('warming up');
-  for (const load of LOADS) await runLoad(bench, load, plan.warmUp);
-  const samples = Object.fromEntries(LOADS.map(({ name }) => [name, []])) as unknown as Record<LoadName, Sample[]>;
-  const gatewayCallMs: number[] = [];
-  for (let round = 1; round <= plan.rounds; round += 1) {
-    for (const load of LOADS) {
-      remark(`round ${round} of ${plan.rounds}: ${load.name}`);
-      samples[load.name].push(await runLoad(bench, load, load.inFlight === 1 ? plan.oneByOne : plan.sideBySide));
-    }
-    const { milliseconds } = await timeGatewayCalls(bench.simulatorAddress, 'fifty-ms', plan.oneByOne);
-    gatewayCallMs.push(...milliseconds);
+  for (const load of LOADS) if (load.inFlight > 1) await runLoad(bench, load, plan.warmUp);
+  const rounds: Round[] = [];
+  const undisturbed = (): Round[] => rounds.filter((round) => othersShareOf(round) <= OTHERS_SHARE_MAX);
+  while (undisturbed().length < plan.rounds && rounds.length < plan.roundsMax) {
+    const round = await runRound(bench);
+    rounds.push(round);
+    const others = `other programs took up to ${(100 * othersShareOf(round)).toFixed(0)} % of the machine`;
+    remark(`round ${rounds.length}: ${others}; ${undisturbed().length} of ${plan.rounds} undisturbed`);
   }
-  return { samples, gatewayCallMs };
+  const counted = undisturbed();
+  if (counted.length > 0) return { counted, run: rounds.length, disturbed: false };
+  return { counted: rounds, run: rounds.length, disturbed: true };
+}
+
+async function runRound(bench: Bench): Promise<Round> {
+  const { plan, simulatorAddress } = bench;
+  const samples: [LoadName, Sample][] = [];
+  for (const load of LOADS) {
+    const count = load.inFlight === 1 ? plan.oneByOne : plan.sideBySide;
+    samples.push([load.name, await runLoad(bench, load, count)]);
+  }
+  const { milliseconds } = await timeGatewayCalls(simulatorAddress, 'fifty-ms', plan.oneByOne);
+  return { samples: Object.fromEntries(samples) as Record<LoadName, Sample>, gatewayCallMs: milliseconds };
+}
+
+function othersShareOf({ samples }: Round): number {
+  return Math.max(...Object.values(samples).map(({ othersMs, machineMs }) => othersMs / machineMs));
 }
 
 async function runLoad(bench: Bench, { gateway, inFlight }: Load, count: number): Promise<Sample> {
