@@ -1,20 +1,19 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { TestWorkflowEnvironment } from '@temporalio/testing';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { v7 as newId } from 'uuid';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findPrograms } from '../../cli/setup.mjs';
 import { merchantReference } from '../../domain/merchant-reference.ts';
 import { createSimulatorGateway } from '../../gateways/simulator/adapter.ts';
-import { GATEWAY, NEEDS_REVIEW, ORDER_STATUS } from '../../workflows/search-attributes.ts';
 import { changedBundle } from '../support/changed-workflows.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { startDevServer } from '../support/dev-server.ts';
 import type { Moment } from '../support/dying-worker-messages.ts';
 import { type DyingWorkers, startDyingWorkers } from '../support/dying-workers.ts';
 import { RESTART_CAPABILITIES, RESTART_PATHS, type RestartPath } from '../support/restart-paths.ts';
 import { createLedgerFolder, type SimulatorProcess, startSimulatorProcess } from '../support/simulator-process.ts';
-import { createWorkbench, quietTemporal, type Workbench } from '../support/workbench.ts';
+import { createWorkbench, type Workbench } from '../support/workbench.ts';
 
 /**
  * Each path again, with the worker killed by SIGKILL before and after each of its steps: after means that the effect is
@@ -72,7 +71,7 @@ let environment: TestWorkflowEnvironment;
 let simulator: SimulatorProcess;
 
 beforeAll(async () => {
-  [environment, simulator] = await Promise.all([startServer(), startSimulatorProcess(ledger.path)]);
+  [environment, simulator] = await Promise.all([startDevServer(), startSimulatorProcess(ledger.path)]);
   // A dead worker's inquiry is noticed by its time-out; nobody can wait for the product's 45 s sixteen times over.
   const { code } = await changedBundle([
     { file: 'workflows/steps.ts', from: 'startToCloseTimeout: 45_000', to: 'startToCloseTimeout: 1_500' },
@@ -144,16 +143,6 @@ async function play(
   // This gateway would forgive a second request. None must have come: others do not forgive it.
   expect(rows.map(({ requests }) => requests)).toEqual(rows.map(() => 1));
   return orderId;
-}
-
-function startServer(): Promise<TestWorkflowEnvironment> {
-  quietTemporal();
-  const { temporal: path, missing } = findPrograms();
-  if (path === null) throw new Error(missing.join(' '));
-  const searchAttributes = [ORDER_STATUS, GATEWAY, NEEDS_REVIEW];
-  return TestWorkflowEnvironment.createLocal({
-    server: { executable: { type: 'existing-path', path }, searchAttributes, log: { format: 'json', level: 'error' } },
-  });
 }
 
 function createLine(bundlePath: string): Line {
