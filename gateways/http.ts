@@ -8,6 +8,8 @@ export interface HttpCall {
   readonly body?: string;
   /** The whole call, from connecting to the last byte of the answer. */
   readonly timeoutMs: number;
+  /** For answers that are whole books and not one charge. */
+  readonly answerBytesMax?: number;
 }
 
 /**
@@ -84,6 +86,7 @@ function dispatch(agent: Agent, call: HttpCall, resolve: (result: HttpResult) =>
     finish({ kind: 'failed', sent: answer.sent, code, reason });
     started?.abort(new Error(reason));
   };
+  const bytesMax = call.answerBytesMax ?? ANSWER_BYTES_MAX;
   const timer = setTimeout(() => fail('timeout', `no whole answer within ${call.timeoutMs} ms`), call.timeoutMs);
 
   const handler: Dispatcher.DispatchHandler = {
@@ -99,8 +102,7 @@ function dispatch(agent: Agent, call: HttpCall, resolve: (result: HttpResult) =>
     },
     onResponseData(_controller, chunk) {
       answer.bytes += chunk.length;
-      if (answer.bytes > ANSWER_BYTES_MAX)
-        fail('answer_too_large', `the answer is larger than ${ANSWER_BYTES_MAX} bytes`);
+      if (answer.bytes > bytesMax) fail('answer_too_large', `the answer is larger than ${bytesMax} bytes`);
       else answer.chunks.push(chunk);
     },
     onResponseEnd() {

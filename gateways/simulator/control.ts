@@ -38,6 +38,8 @@ export interface SimulatorControl {
 }
 
 const CALL_TIMEOUT_MS = 10_000;
+/** The ledger of a long bench is a few megabytes. */
+const BOOKS_BYTES_MAX = 64 * 1_024 * 1_024;
 const AWAY_MS = 15_000;
 const RETRY_MS = 50;
 
@@ -46,7 +48,8 @@ export function createSimulatorControl(address: string): SimulatorControl {
   const http = createHttpClient();
   const ask = async (method: HttpCall['method'], path: string, body?: unknown): Promise<unknown> => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };
-    const call = { method, url: `${address}${path}`, headers, timeoutMs: CALL_TIMEOUT_MS };
+    const limits = { timeoutMs: CALL_TIMEOUT_MS, answerBytesMax: BOOKS_BYTES_MAX };
+    const call = { method, url: `${address}${path}`, headers, ...limits };
     const result = await untilThere(method, () =>
       http.call(body === undefined ? call : { ...call, body: JSON.stringify(body) }),
     );
