@@ -1,5 +1,4 @@
-import { request } from 'undici';
-import type { LedgerRow } from '../gateways/simulator/control.ts';
+import { createSimulatorControl } from '../gateways/simulator/control.ts';
 import { figuresOf, rateRatio } from './figures.ts';
 import { measureRepeatedPay } from './final-order.ts';
 import { REFERENCE_OF_PLAIN_CALLS } from './gateway-call.ts';
@@ -79,9 +78,7 @@ function describeSlowGateway(times: SlowGatewayTimes, waiting: number): BenchRep
 }
 
 async function compareWithLedger({ database, simulatorAddress }: Bench): Promise<BenchReport['ledger']> {
-  // Not by the control's own client: that one refuses answers as long as a ledger of thousands of charges.
-  const { body } = await request(`${simulatorAddress}/ledger`);
-  const { rows } = (await body.json()) as { readonly rows: readonly LedgerRow[] };
+  const rows = await createSimulatorControl(simulatorAddress).ledger();
   const charges = rows
     .filter(({ reference }) => !reference.startsWith(REFERENCE_OF_PLAIN_CALLS))
     .reduce((sum, row) => sum + row.charges, 0);
