@@ -3,20 +3,24 @@ import type { GatewayOutcome } from '../domain/outcome.ts';
 import { recordNews } from '../store/records.ts';
 import { markSent } from '../store/sends.ts';
 import { type AttemptRow, type PurchaseRow, readPurchase } from '../store/standing.ts';
-import type { ChargeActivityCommand, ChargeResult } from '../workflows/contracts.ts';
+import type { MakeAttemptCommand, Standing } from '../workflows/contracts.ts';
 import { nudgeWorkflow, sendAndRecord } from './send.ts';
 import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
 
+export interface ChargeOfAttempt extends Omit<MakeAttemptCommand, 'attempt'> {
+  readonly attemptNumber: number;
+}
+
 /**
  * Charges a claimed attempt: marks it as sent, sends, and waits a little for the answer. Temporal may run this step any
- * number of times (a lost worker, a reset, an operator); whoever comes second finds the attempt sent and answers
- * `in_flight`, because all it can know is that a request may be out.
+ * number of times (a lost worker, a reset, an operator); whoever comes second finds the attempt sent and sends nothing.
+ * Returns how the order stands: an attempt that is still `sent` has its request out, or had, and nobody has its answer.
  */
-export async function charge(tools: Tools, command: ChargeActivityCommand): Promise<ChargeResult> {
+export async function charge(tools: Tools, command: ChargeOfAttempt): Promise<Standing> {
   const { orderId, attemptNumber, run } = command;
   const row = await readPurchase(tools.database, orderId);
-  if (row.attempt?.status !== 'claimed' || row.attemptNumber !== attemptNumber) return resultOf(row, attemptNumber);
+  if (row.attempt?.status !== 'claimed' || row.attemptNumber !== attemptNumber) return standingOf(row);
 
   const gateway = tools.gateways.get(row.gateway);
   const permittedAt = await tools.clock();
@@ -25,17 +29,17 @@ export async function charge(tools: Tools, command: ChargeActivityCommand): Prom
   if (prepared === undefined) return closeUnsent(tools, row, UNFIT);
   const request = { requestKey: prepared.requestKey, requestBody: prepared.body, now: permittedAt.toISOString() };
   if (!(await markSent(tools.database, { orderId, attemptNumber, run, ...request }))) {
-    return resultOf(await readPurchase(tools.database, orderId), attemptNumber);
+    return standingOf(await readPurchase(tools.database, orderId));
   }
 
   const anotherFollows = command.anotherFollowsIfNotProcessed;
   const send = { gateway, prepared, orderId, attemptNumber, permittedAt, isFirst: true, anotherFollows };
-  const ended = await tools.calls.run(
+  await tools.calls.run(
     () => sendAndRecord(tools, send),
     command.handoverAfterMs,
     () => nudgeWorkflow(tools, orderId),
   );
-  return ended ? resultOf(await readPurchase(tools.database, orderId), attemptNumber) : { kind: 'in_flight' };
+  return standingOf(await readPurchase(tools.database, orderId));
 }
 
 /** Nothing has left yet, so a request that cannot even be written down ends the attempt and not the worker's patience. */
@@ -61,13 +65,6 @@ function commandFor(row: PurchaseRow, attempt: AttemptRow): ChargeCommand {
   };
 }
 
-/** An attempt in `sent` has no answer on its row, whoever sent it; one in `claimed` is another run's to send. */
-function resultOf(row: PurchaseRow, attemptNumber: number): ChargeResult {
-  const status = row.attempt?.status;
-  if (row.attemptNumber === attemptNumber && (status === 'sent' || status === 'claimed')) return { kind: 'in_flight' };
-  return { kind: 'recorded', standing: standingOf(row) };
-}
-
 type Unsent = Extract<GatewayOutcome, { kind: 'not_processed' }>;
 
 /** The order expired while its attempt waited (Temporal was away for hours): the customer is not charged any more. */
@@ -85,12 +82,8 @@ const UNFIT: Unsent = {
   raw: '',
 };
 
-async function closeUnsent(
-  tools: Tools,
-  { orderId, attemptNumber }: PurchaseRow,
-  outcome: Unsent,
-): Promise<ChargeResult> {
+async function closeUnsent(tools: Tools, { orderId, attemptNumber }: PurchaseRow, outcome: Unsent): Promise<Standing> {
   const now = (await tools.clock()).toISOString();
   await recordNews(tools.database, { orderId, attemptNumber, kind: 'never_sent', outcome, now });
-  return resultOf(await readPurchase(tools.database, orderId), attemptNumber);
+  return standingOf(await readPurchase(tools.database, orderId));
 }

@@ -1,9 +1,19 @@
 import { merchantReference } from '../domain/merchant-reference.ts';
 import { claimAttempt, takeOverClaim } from '../store/claims.ts';
 import { readPurchase } from '../store/standing.ts';
-import type { ClaimCommand, ClaimResult } from '../workflows/contracts.ts';
+import type { MakeAttemptCommand, Standing } from '../workflows/contracts.ts';
 import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
+
+export type ClaimCommand = Pick<MakeAttemptCommand, 'orderId' | 'attempt' | 'run'>;
+
+export type ClaimResult =
+  /** The attempt is ours and was not sent yet: go on to charge. Also the answer when this very claim was made before. */
+  | { readonly kind: 'claimed' }
+  /** The attempt exists and is beyond the claim: never charge, find out how it stands. */
+  | { readonly kind: 'already_sent'; readonly standing: Standing }
+  /** No such attempt can be made: the order is closed or expired, or the number is not the next one. */
+  | { readonly kind: 'refused'; readonly standing: Standing };
 
 /**
  * Claims an attempt for this workflow. A claim that was committed before, and whose answer was lost with its worker, is

@@ -1,16 +1,14 @@
 import type { LocalActivities, RegularActivities } from '../workflows/contracts.ts';
-import { charge } from './charge.ts';
-import { claim } from './claim.ts';
 import { expire, expireUnpaidOrders, putInReview, settle } from './close.ts';
 import { inquire } from './inquire.ts';
+import { makeAttempt } from './make-attempt.ts';
 import { readStanding } from './standing.ts';
 import type { Tools } from './tools.ts';
 
 /** Binds the steps to their tools: what a worker registers. The type is the workflows' contract, whole. */
 export function createActivities(tools: Tools): LocalActivities & RegularActivities {
   return {
-    claim: (command) => claim(tools, command),
-    charge: (command) => charge(tools, command),
+    makeAttempt: (command) => makeAttempt(tools, command),
     look: ({ orderId }) => readStanding(tools, orderId),
     expire: (command) => expire(tools, command),
     putInReview: (command) => putInReview(tools, command),

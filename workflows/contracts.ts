@@ -18,35 +18,15 @@ export interface Standing {
   readonly provenBy: EvidenceKind | null;
 }
 
-export interface ClaimCommand {
+export interface MakeAttemptCommand {
   readonly orderId: string;
   readonly attempt: AttemptRequest;
   /** `firstExecutionRunId`: the same across retries, resets and worker deaths, so a claim recognises its own commit. */
-  readonly run: string;
-}
-
-export type ClaimResult =
-  /** The attempt is ours and was not sent yet: go on to charge. Also the answer when this very claim was made before. */
-  | { readonly kind: 'claimed' }
-  /** The attempt exists and is beyond the claim: never charge, find out how it stands. */
-  | { readonly kind: 'already_sent'; readonly standing: Standing }
-  /** No such attempt can be made: the order is closed or expired, or the number is not the next one. */
-  | { readonly kind: 'refused'; readonly standing: Standing };
-
-export interface ChargeActivityCommand {
-  readonly orderId: string;
-  readonly attemptNumber: number;
   readonly run: string;
   readonly handoverAfterMs: number;
   /** A further automatic attempt follows if nothing left this machine, so the order is not to be shown as failed yet. */
   readonly anotherFollowsIfNotProcessed: boolean;
 }
-
-export type ChargeResult =
-  /** The answer came in time and is on the row. */
-  | { readonly kind: 'recorded'; readonly standing: Standing }
-  /** The request is out and its answer not here, or it was sent before by somebody who cannot tell: resolve. */
-  | { readonly kind: 'in_flight' };
 
 export interface InquireCommand {
   readonly orderId: string;
@@ -73,8 +53,8 @@ export interface SettleCommand {
 
 /** Short steps against the database, run as local activities. Each may run twice and has its effect once. */
 export interface LocalActivities {
-  claim(command: ClaimCommand): Promise<ClaimResult>;
-  charge(command: ChargeActivityCommand): Promise<ChargeResult>;
+  /** Claims the attempt and charges it. An attempt that comes back as `sent` or `unknown` has to be resolved. */
+  makeAttempt(command: MakeAttemptCommand): Promise<Standing>;
   look(command: { readonly orderId: string }): Promise<Standing>;
   /** Closes an unpaid order whose time is over; does nothing to any other. Returns how it stands afterwards. */
   expire(command: { readonly orderId: string }): Promise<Standing>;

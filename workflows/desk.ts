@@ -67,7 +67,9 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
       requests.length = 0;
       return found;
     },
-    close: () => condition(allHandlersFinished),
+    async close() {
+      if (!allHandlersFinished()) await condition(allHandlersFinished);
+    },
   };
 
   const state = (): PurchaseState => ({

@@ -20,9 +20,14 @@ export async function makeAttempts(
   request: AttemptRequest,
   view: OperatorView,
 ): Promise<Standing> {
+  const { orderId, settings } = input;
+  const { handoverAfterMs } = settings;
+  const run = workflowInfo().firstExecutionRunId;
   let attemptNumber = request.attemptNumber;
   for (const wait of [...UNREACHABLE_RETRY_SECONDS, undefined]) {
-    const standing = await makeAttempt(input, { ...request, attemptNumber }, wait !== undefined);
+    const attempt = { ...request, attemptNumber };
+    const anotherFollowsIfNotProcessed = wait !== undefined;
+    const standing = await local.makeAttempt({ orderId, attempt, run, handoverAfterMs, anotherFollowsIfNotProcessed });
     if (standing.orderStatus !== 'processing' || standing.attemptStatus !== 'not_processed' || wait === undefined)
       return standing;
     view.show(standing, `The gateway cannot be reached; nothing was sent. Tries again in ${wait} s.`);
@@ -30,25 +35,4 @@ export async function makeAttempts(
     attemptNumber = standing.attemptNumber + 1;
   }
   throw new Error('unreachable: the last try returns');
-}
-
-async function makeAttempt(
-  input: PurchaseInput,
-  attempt: AttemptRequest,
-  anotherFollowsIfNotProcessed: boolean,
-): Promise<Standing> {
-  const { orderId, settings } = input;
-  const run = workflowInfo().firstExecutionRunId;
-  const claim = await local.claim({ orderId, attempt, run });
-  if (claim.kind !== 'claimed') return claim.standing;
-  const { attemptNumber } = attempt;
-  const { handoverAfterMs } = settings;
-  const charged = await local.charge({
-    orderId,
-    attemptNumber,
-    run,
-    handoverAfterMs,
-    anotherFollowsIfNotProcessed,
-  });
-  return charged.kind === 'recorded' ? charged.standing : local.look({ orderId });
 }

@@ -80,9 +80,9 @@ describe('claim', () => {
     const orderId = await createOrder();
     await claim(tools, { orderId, attempt: attempt(1), run: 'run-1' });
     expect(await claim(tools, { orderId, attempt: attempt(1), run: 'run-2' })).toEqual({ kind: 'claimed' });
-    expect(await charge(tools, chargeCommand(orderId, 'run-1'))).toEqual({ kind: 'in_flight' });
+    expect(await charge(tools, chargeCommand(orderId, 'run-1'))).toMatchObject({ attemptStatus: 'claimed' });
     expect(gateway.requests).toHaveLength(0);
-    expect(await charge(tools, chargeCommand(orderId, 'run-2'))).toMatchObject({ kind: 'recorded' });
+    expect(await charge(tools, chargeCommand(orderId, 'run-2'))).toMatchObject({ orderStatus: 'paid' });
     expect([...gateway.ledger]).toEqual([[merchantReference(orderId, 1), 1]]);
   });
 
@@ -139,7 +139,9 @@ describe('charge', () => {
     await claim(tools, { orderId, attempt: attempt(1), run: 'run-1' });
     passHours(2);
     expect(await charge(tools, chargeCommand(orderId))).toMatchObject({
-      standing: { orderStatus: 'failed', attemptStatus: 'not_processed', provenBy: 'never_sent' },
+      orderStatus: 'failed',
+      attemptStatus: 'not_processed',
+      provenBy: 'never_sent',
     });
     expect(gateway.requests).toHaveLength(0);
     expect(await expire(tools, { orderId })).toMatchObject({ orderStatus: 'expired' });
@@ -156,7 +158,7 @@ describe('charge', () => {
     const { tools } = createBench(broken);
     const orderId = await createOrder();
     await claim(tools, { orderId, attempt: attempt(1), run: 'run-1' });
-    expect(await charge(tools, chargeCommand(orderId))).toMatchObject({ standing: { orderStatus: 'failed' } });
+    expect(await charge(tools, chargeCommand(orderId))).toMatchObject({ orderStatus: 'failed' });
     expect(gateway.requests).toHaveLength(0);
   });
 
@@ -165,7 +167,9 @@ describe('charge', () => {
     const { tools, nudged } = createBench(createScriptedGateway({ charges: [slow] }));
     const orderId = await createOrder();
     await claim(tools, { orderId, attempt: attempt(1), run: 'run-1' });
-    expect(await charge(tools, { ...chargeCommand(orderId), handoverAfterMs: 20 })).toEqual({ kind: 'in_flight' });
+    expect(await charge(tools, { ...chargeCommand(orderId), handoverAfterMs: 20 })).toMatchObject({
+      attemptStatus: 'sent',
+    });
     expect(nudged).toEqual([]);
     await tools.calls.drain();
     expect(nudged).toEqual([orderId]);
@@ -191,7 +195,7 @@ describe('the end of an order', () => {
     await charge(tools, chargeCommand(orderId));
     await claim(tools, { orderId, attempt: attempt(2), run: 'run-1' });
     await charge(tools, { ...chargeCommand(orderId), attemptNumber: 2 });
-    expect(await charge(tools, chargeCommand(orderId))).toMatchObject({ standing: { orderStatus: 'paid' } });
+    expect(await charge(tools, chargeCommand(orderId))).toMatchObject({ orderStatus: 'paid' });
     expect(await expire(tools, { orderId })).toMatchObject({ orderStatus: 'paid' });
   });
 

@@ -2,14 +2,14 @@
 export interface Death {
   readonly orderId: string;
   readonly step: string;
-  /** Which one: the attempt of a claim or charge, the count of any other step. */
+  /** Which one: the number of an attempt, the count of any other step. */
   readonly nth: number;
   readonly moment: Moment;
-  /** The merchant reference of the request, for the moments inside a charge. */
+  /** The merchant reference of the request, for the moments inside an attempt. */
   readonly reference: string;
 }
 
-export type Moment = 'before_step' | 'before_request' | 'after_answer' | 'after_step';
+export type Moment = 'before_step' | 'after_claim' | 'before_request' | 'after_answer' | 'after_step';
 
 /** What a worker is started with, as JSON in DYING_WORKER_PLAN. */
 export interface Plan {

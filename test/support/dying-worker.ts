@@ -84,7 +84,6 @@ function dyingSteps(): Record<string, (command: StepCommand) => Promise<unknown>
 
 interface StepCommand {
   readonly orderId?: string;
-  readonly attemptNumber?: number;
   readonly attempt?: { readonly attemptNumber: number };
 }
 
@@ -92,16 +91,19 @@ function isStepOfDeath(name: string, { orderId }: StepCommand): boolean {
   return death !== undefined && death.step === name && death.orderId === orderId;
 }
 
-/** Claims and charges are told apart by their attempt, for one that runs again is still the same; others by counting. */
+/** Attempts are told apart by their number, for one that is made again is still the same; other steps by counting. */
 function timesOf(name: string, command: StepCommand): number {
-  if (name === 'claim') return command.attempt?.attemptNumber ?? 0;
-  return name === 'charge' ? (command.attemptNumber ?? 0) : seen;
+  return name === 'makeAttempt' ? (command.attempt?.attemptNumber ?? 0) : seen;
 }
 
-/** The two moments inside a charge: marked as sent and nothing sent; answered and nothing written down. */
+/** Moments inside an attempt: claimed and not marked as sent; marked and nothing sent; answered and nothing written. */
 function dyingGateway(real: Gateway): Gateway {
   return {
     ...real,
+    prepareCharge(command) {
+      if (death?.reference === command.merchantReference) dieIf('after_claim');
+      return real.prepareCharge(command);
+    },
     async charge(prepared, scope) {
       const isIt = death !== undefined && prepared.merchantReference === death.reference;
       if (isIt) dieIf('before_request');

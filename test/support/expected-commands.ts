@@ -2,8 +2,8 @@ const shows = (status: string, review = false): string => `shows NeedsReview=${r
 const ends = (status: string, attempts: number, provenBy: string): string =>
   `ends ${JSON.stringify({ status, attempts, provenBy })}`;
 
-const ATTEMPT = ['local claim', 'local charge'];
-const HANDED_OVER = [...ATTEMPT, 'local look', 'timer 5 s'];
+const ATTEMPT = ['local makeAttempt'];
+const HANDED_OVER = [...ATTEMPT, 'timer 5 s'];
 const FOUND_BY_INQUIRY = ['activity inquire', shows('paid'), ends('paid', 1, 'inquiry')];
 const TRIED_AGAIN = [
   'timer 72 h',
@@ -70,7 +70,7 @@ export const EXPECTED_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     ends('expired', 1, 'gateway_response'),
   ],
   'refused-then-expired': [
-    'local claim',
+    ...ATTEMPT,
     shows('created'),
     'local expire',
     shows('expired'),

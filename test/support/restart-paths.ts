@@ -25,7 +25,7 @@ export interface RestartPath {
 export const RESTART_CAPABILITIES = { call_timeout_seconds: 3, absent_conclusive_after_seconds: 1 };
 const SCHEDULE = { scheduleSeconds: [0.3, 4.5, 9, 15, 20] };
 
-const ATTEMPT = ['claim', 'charge'];
+const ATTEMPT = ['makeAttempt'];
 const PAID = { status: 'paid', attempts: 1 } as const;
 const DECISION = { outcome: 'paid', operator: 'operator@shop.example', reason: 'Seen on the bank statement of today.' };
 
@@ -94,7 +94,7 @@ export const RESTART_PATHS: readonly RestartPath[] = [
     what: 'slow call handed over',
     options: { ...SCHEDULE, paymentMethods: ['tok_ok'], handoverAfterMs: 100 },
     fault: { fault: { kind: 'slow', seconds: 1.5 }, times: 1 },
-    steps: [...ATTEMPT, 'look', 'inquire'],
+    steps: [...ATTEMPT, 'inquire'],
     ends: PAID,
     charges: 1,
   },

@@ -24,9 +24,9 @@ interface Careless {
 const CHANGES: readonly Careless[] = [
   {
     what: 'another step in the place of one',
-    path: 'handed-over-then-found',
+    path: 'handed-over-then-answered',
     replay: 'refuses',
-    change: { file: 'workflows/make-attempts.ts', from: 'local.look(', to: 'local.expire(' },
+    change: { file: 'workflows/resolve.ts', from: 'local.look(', to: 'local.expire(' },
   },
   {
     what: 'two steps in the other order',

@@ -31,6 +31,7 @@ interface Killing {
 
 const WORDS: Readonly<Record<Moment, string>> = {
   before_step: 'before',
+  after_claim: 'after the claim and before "sent" was marked in',
   before_request: 'after "sent" was marked and before the request of',
   after_answer: 'after the answer and before the record of',
   after_step: 'after',
@@ -40,8 +41,7 @@ const WORDS: Readonly<Record<Moment, string>> = {
  * "Before" only where something was told to Temporal since the step before: inside one workflow task, before a step is
  * the same as after the one before it.
  */
-const isNewState = ({ step, nth, moment }: Killing): boolean =>
-  moment !== 'before_step' || !(step === 'charge' || (step === 'look' && nth === 1));
+const isNewState = ({ step, moment }: Killing): boolean => moment !== 'before_step' || step !== 'look';
 
 const killings = (path: RestartPath, moments: readonly Moment[]): Killing[] =>
   path.steps.flatMap((step, index) => {
@@ -104,8 +104,8 @@ describe('with a worker killed', () => {
   test.concurrent.for(around.map(titled))('%s', ([, killing]) => playAndKill(killing));
 
   const inside = RESTART_PATHS.filter(({ what }) => /^(paid|declined, then paid)/.test(what))
-    .flatMap((path) => killings(path, ['before_request', 'after_answer']))
-    .filter(({ step }) => step === 'charge');
+    .flatMap((path) => killings(path, ['after_claim', 'before_request', 'after_answer']))
+    .filter(({ step }) => step === 'makeAttempt');
   test.concurrent.for(inside.map(titled))('C06: %s', ([, killing]) => playAndKill(killing));
 });
 

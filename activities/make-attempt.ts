@@ -1,0 +1,14 @@
+import type { MakeAttemptCommand, Standing } from '../workflows/contracts.ts';
+import { charge } from './charge.ts';
+import { claim } from './claim.ts';
+import type { Tools } from './tools.ts';
+
+/**
+ * Claims an attempt and charges it. One step for Temporal and not two, because each step costs a round trip through the
+ * sandbox, a tenth of a purchase; what keeps it right when it runs again is on the rows, after the claim as before it.
+ */
+export async function makeAttempt(tools: Tools, command: MakeAttemptCommand): Promise<Standing> {
+  const { attemptNumber } = command.attempt;
+  const claimed = await claim(tools, command);
+  return claimed.kind === 'claimed' ? charge(tools, { ...command, attemptNumber }) : claimed.standing;
+}
