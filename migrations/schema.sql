@@ -101,6 +101,13 @@ create table orders (
 );
 comment on table orders is 'What a shop wants to be paid, once.';
 
+create table outbox_event_kinds (
+  kind text not null,
+  constraint outbox_event_kinds_format CHECK ((kind ~ '^[a-z]{1,30}\.[a-z_]{1,30}$'::text)),
+  constraint outbox_event_kinds_pkey PRIMARY KEY (kind)
+);
+comment on table outbox_event_kinds is 'What may be told to the world outside.';
+
 create table outbox_events (
   id uuid not null,
   order_id uuid not null,
@@ -108,10 +115,12 @@ create table outbox_events (
   kind text not null,
   payload jsonb not null,
   created_at timestamp with time zone not null,
-  delivered_at timestamp with time zone,
-  constraint outbox_events_kind_known CHECK ((kind = ANY (ARRAY['order.paid'::text, 'order.failed'::text, 'order.expired'::text, 'order.needs_review'::text]))),
-  constraint outbox_events_once UNIQUE NULLS NOT DISTINCT (order_id, kind, attempt_number),
-  constraint outbox_events_pkey PRIMARY KEY (id)
+  subject_id uuid,
+  sequence integer not null,
+  constraint outbox_events_once UNIQUE NULLS NOT DISTINCT (order_id, kind, attempt_number, subject_id),
+  constraint outbox_events_pkey PRIMARY KEY (id),
+  constraint outbox_events_sequence_counts CHECK (((sequence >= 1) AND (sequence <= 1000000))),
+  constraint outbox_events_sequence_once UNIQUE (order_id, sequence)
 );
 comment on table outbox_events is 'News for the world outside, written with the change and sent after the commit.';
 
@@ -178,6 +187,9 @@ alter table evidence add constraint evidence_order_id_fkey
 alter table orders add constraint orders_evidence_proves_status
   FOREIGN KEY (id, status, evidence_id) REFERENCES evidence(order_id, proves_order_status, id);
 
+alter table outbox_events add constraint outbox_events_kind_known
+  FOREIGN KEY (kind) REFERENCES outbox_event_kinds(kind);
+
 alter table outbox_events add constraint outbox_events_order_id_fkey
   FOREIGN KEY (order_id) REFERENCES orders(id);
 
@@ -200,8 +212,6 @@ CREATE INDEX orders_in_review ON orders USING btree (updated_at) WHERE needs_rev
 CREATE INDEX orders_unpaid_by_expiry ON orders USING btree (expires_at) WHERE (status = ANY (ARRAY['created'::text, 'failed'::text]));
 
 CREATE UNIQUE INDEX outbox_events_paid_once ON outbox_events USING btree (order_id) WHERE (kind = 'order.paid'::text);
-
-CREATE INDEX outbox_events_undelivered ON outbox_events USING btree (created_at) WHERE (delivered_at IS NULL);
 
 CREATE UNIQUE INDEX payment_attempts_one_approved ON payment_attempts USING btree (order_id) WHERE (status = 'approved'::text);
 
@@ -298,6 +308,16 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION number_outbox_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from orders where id = new.order_id for no key update;
+  select coalesce(max(sequence), 0) + 1 into new.sequence from outbox_events where order_id = new.order_id;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -314,6 +334,10 @@ CREATE TRIGGER evidence_guard BEFORE INSERT ON evidence FOR EACH ROW WHEN ((new.
 CREATE TRIGGER orders_guard BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION guard_order();
 
 CREATE TRIGGER orders_never_removed BEFORE DELETE OR TRUNCATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON outbox_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER outbox_events_number BEFORE INSERT ON outbox_events FOR EACH ROW EXECUTE FUNCTION number_outbox_event();
 
 CREATE TRIGGER payment_attempts_guard BEFORE INSERT OR UPDATE ON payment_attempts FOR EACH ROW EXECUTE FUNCTION guard_attempt();
 

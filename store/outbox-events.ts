@@ -1,28 +1,59 @@
 import { v7 as newId } from 'uuid';
 import type { Queryable } from './database.ts';
 
-export type OutboxEventKind = 'order.paid' | 'order.failed' | 'order.expired' | 'order.needs_review';
+/**
+ * What may be told to the world outside, and in which words. To add a kind: one line here and one row in
+ * migrations/0007-deliveries-and-entitlements.sql (`outbox_event_kinds`); a test holds the two equal.
+ */
+export const OUTBOX_EVENTS = {
+  'order.paid': 'The money for the order is there.',
+  'order.failed': 'The last attempt was refused; the customer may try again until the order expires.',
+  'order.expired': 'The time to pay is over and no money came.',
+  'order.cancelled': 'The order was cancelled before any money came.',
+  'order.authorized': 'The money is held for the order and not yet taken.',
+  'order.voided': 'The money that was held for the order was let go.',
+  'order.needs_review': 'A person has to look at the order.',
+  'refund.succeeded': 'Money of the order went back to the customer.',
+  'refund.failed': 'A refund did not happen; the amount can be refunded again.',
+  'dispute.opened': 'The customer disputes the charge.',
+  'dispute.won': 'A dispute ended for the merchant.',
+  'dispute.lost': 'A dispute ended for the customer, who has the money.',
+  'entitlement.revoked': 'What the order entitled to was taken back.',
+} as const satisfies Record<string, string>;
+
+export type OutboxEventKind = keyof typeof OUTBOX_EVENTS;
+
+export interface NewOutboxEvent {
+  readonly orderId: string;
+  readonly attemptNumber: number | null;
+  readonly kind: OutboxEventKind;
+  /** The refund, dispute or entitlement that it is about: an order can have several, and each is news of its own. */
+  readonly subjectId?: string;
+  /** More fields for the receiver beside those of the order, in snake_case, such as the refund's amount. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly now: string;
+}
 
 /**
  * Writes news for the world outside, in the transaction that makes it true. A second one of the same kind for the same
- * attempt is dropped: it is the same news, told by a step that ran twice.
+ * attempt and subject is dropped: it is the same news, told by a step that ran twice.
  */
-export async function insertOutboxEvent(
-  transaction: Queryable,
-  event: {
-    readonly orderId: string;
-    readonly attemptNumber: number | null;
-    readonly kind: OutboxEventKind;
-    readonly now: string;
-  },
-): Promise<void> {
+export async function insertOutboxEvent(transaction: Queryable, event: NewOutboxEvent): Promise<void> {
   await transaction.query(
-    `insert into outbox_events (id, order_id, attempt_number, kind, payload, created_at)
-     select $1, id, $3, $4,
-       jsonb_build_object('order_id', id, 'status', status, 'shop_reference', shop_reference,
-         'amount', jsonb_build_object('minor_units', amount_minor_units, 'currency', currency)), $5
+    `insert into outbox_events (id, order_id, attempt_number, kind, subject_id, payload, created_at)
+     select $1, id, $3, $4, $5,
+       $6::jsonb || jsonb_build_object('order_id', id, 'status', status, 'shop_reference', shop_reference,
+         'amount', jsonb_build_object('minor_units', amount_minor_units, 'currency', currency)), $7
      from orders where id = $2
      on conflict do nothing`,
-    [newId(), event.orderId, event.attemptNumber, event.kind, event.now],
+    [
+      newId(),
+      event.orderId,
+      event.attemptNumber,
+      event.kind,
+      event.subjectId ?? null,
+      JSON.stringify(event.details ?? {}),
+      event.now,
+    ],
   );
 }

@@ -4,6 +4,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { evidenceRefusals } from './refusals/evidence.ts';
 import { orderRefusals } from './refusals/orders.ts';
 import { otherRefusals } from './refusals/others.ts';
+import { outboxRefusals } from './refusals/outbox.ts';
 import { attemptRefusals } from './refusals/payment-attempts.ts';
 
 const { database } = await createTestDatabase();
@@ -12,6 +13,7 @@ const REFUSALS = {
   ...orderRefusals(database),
   ...attemptRefusals(database),
   ...evidenceRefusals(database),
+  ...outboxRefusals(database),
   ...otherRefusals(database),
 };
 

@@ -1,57 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../../store/database.ts';
-import { attemptRow, insertRow, type Row, storeAttempt, storeOrder } from '../../support/rows.ts';
+import { insertRow, type Row } from '../../support/rows.ts';
 import type { Refusals } from './refusals.ts';
 
 const AT = '2026-11-30T12:00:00.000Z';
 
 export function otherRefusals(database: Database): Refusals {
   return {
-    ...outboxRefusals(database),
     ...apiKeyRefusals(database),
     ...idempotencyRefusals(database),
     ...listRefusals(database),
-  };
-}
-
-function outboxRefusals(database: Database): Refusals {
-  const event = (orderId: string, changes: Row = {}): Row => {
-    const row = { order_id: orderId, attempt_number: 1, kind: 'order.paid', payload: '{}', created_at: AT };
-    return { id: crypto.randomUUID(), ...row, ...changes };
-  };
-  const insert = (row: Row) => insertRow(database, 'outbox_events', row);
-  return {
-    outbox_events_pkey: {
-      'the same id twice': async () => {
-        const row = event(await storeOrder(database));
-        await insert(row);
-        await insert({ ...row, kind: 'order.failed' });
-      },
-    },
-    outbox_events_order_id_fkey: { 'about no order': () => insert(event(crypto.randomUUID())) },
-    outbox_events_kind_known: {
-      'of no kind we know': async () => insert(event(await storeOrder(database), { kind: 'order.lost' })),
-    },
-    outbox_events_once: {
-      'the same news of an attempt twice': async () => {
-        const orderId = await storeOrder(database);
-        await insert(event(orderId, { kind: 'order.failed' }));
-        await insert(event(orderId, { kind: 'order.failed' }));
-      },
-      'the same news without an attempt twice': async () => {
-        const orderId = await storeOrder(database);
-        await insert(event(orderId, { kind: 'order.expired', attempt_number: null }));
-        await insert(event(orderId, { kind: 'order.expired', attempt_number: null }));
-      },
-    },
-    outbox_events_paid_once: {
-      'paid by two attempts': async () => {
-        const orderId = await storeAttempt(database, 'declined');
-        await insertRow(database, 'payment_attempts', attemptRow(orderId, 2));
-        await insert(event(orderId));
-        await insert(event(orderId, { attempt_number: 2 }));
-      },
-    },
   };
 }
 
@@ -121,6 +79,7 @@ function listRefusals(database: Database): Refusals {
   return {
     order_status_transitions_pkey: { 'the same move twice': copy('order_status_transitions') },
     attempt_status_transitions_pkey: { 'the same move twice': copy('attempt_status_transitions') },
+    outbox_event_kinds_pkey: { 'the same kind twice': copy('outbox_event_kinds') },
     schema_migrations_pkey: { 'the same migration twice': copy('schema_migrations') },
   };
 }
