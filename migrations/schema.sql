@@ -23,6 +23,46 @@ create table attempt_status_transitions (
 );
 comment on table attempt_status_transitions is 'The moves a payment attempt may make.';
 
+create table deliveries (
+  event_id uuid not null,
+  endpoint_id uuid not null,
+  status text not null default 'pending'::text,
+  tries integer not null default 0,
+  tries_since timestamp with time zone not null,
+  next_try_at timestamp with time zone,
+  lease uuid,
+  last_try_at timestamp with time zone,
+  last_answer text,
+  delivered_at timestamp with time zone,
+  parked_reason text,
+  constraint deliveries_answer_bounded CHECK ((length(last_answer) <= 500)),
+  constraint deliveries_delivered_has_time CHECK (((status <> 'delivered'::text) OR (delivered_at IS NOT NULL))),
+  constraint deliveries_leased_is_pending CHECK (((lease IS NULL) OR (status = 'pending'::text))),
+  constraint deliveries_parked_has_reason CHECK (((status = 'parked'::text) = (parked_reason IS NOT NULL))),
+  constraint deliveries_pending_has_time CHECK (((status = 'pending'::text) = (next_try_at IS NOT NULL))),
+  constraint deliveries_pkey PRIMARY KEY (event_id, endpoint_id),
+  constraint deliveries_reason_bounded CHECK (((length(parked_reason) >= 1) AND (length(parked_reason) <= 500))),
+  constraint deliveries_status_known CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'parked'::text]))),
+  constraint deliveries_tries_bounded CHECK (((tries >= 0) AND (tries <= 1000)))
+);
+comment on table deliveries is 'One event on its way to one endpoint.';
+
+create table entitlements (
+  order_id uuid not null,
+  kind text not null,
+  granted_at timestamp with time zone not null,
+  redeemed_by text,
+  redeemed_at timestamp with time zone,
+  revoked_reason text,
+  revoked_at timestamp with time zone,
+  constraint entitlements_pkey PRIMARY KEY (order_id, kind),
+  constraint entitlements_reason_bounded CHECK (((length(revoked_reason) >= 10) AND (length(revoked_reason) <= 1000))),
+  constraint entitlements_redeemed_has_redeemer CHECK (((redeemed_at IS NULL) = (redeemed_by IS NULL))),
+  constraint entitlements_redeemer_bounded CHECK (((length(redeemed_by) >= 1) AND (length(redeemed_by) <= 200))),
+  constraint entitlements_revoked_has_reason CHECK (((revoked_at IS NULL) = (revoked_reason IS NULL)))
+);
+comment on table entitlements is 'What a paid order entitles to, once per kind.';
+
 create table evidence (
   id uuid not null,
   order_id uuid not null,
@@ -85,10 +125,12 @@ create table orders (
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  entitlement_kinds text[] not null default '{order}'::text[],
   constraint orders_amount_positive_and_safe CHECK (((amount_minor_units >= 1) AND (amount_minor_units <= '9007199254740991'::bigint))),
   constraint orders_currency_is_iso_code CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint orders_current_attempt_bounded CHECK (((current_attempt >= 0) AND (current_attempt <= 99))),
   constraint orders_description_bounded CHECK (((length(description) >= 1) AND (length(description) <= 500))),
+  constraint orders_entitlement_kinds_format CHECK (((cardinality(entitlement_kinds) >= 1) AND (cardinality(entitlement_kinds) <= 20) AND (cardinality(string_to_array(array_to_string(entitlement_kinds, ','::text, '!'::text), ','::text)) = cardinality(entitlement_kinds)) AND (array_to_string(entitlement_kinds, ','::text, '!'::text) ~ '^[a-z][a-z0-9_-]{0,63}(,[a-z][a-z0-9_-]{0,63})*$'::text))),
   constraint orders_final_status_has_evidence CHECK (((status = ANY (ARRAY['paid'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'voided'::text])) = (evidence_id IS NOT NULL))),
   constraint orders_gateway_bounded CHECK (((length(gateway) >= 1) AND (length(gateway) <= 64))),
   constraint orders_pkey PRIMARY KEY (id),
@@ -178,6 +220,36 @@ create table schema_migrations (
 );
 comment on table schema_migrations is 'Which files of migrations/ were applied.';
 
+create table webhook_endpoints (
+  id uuid not null,
+  url text not null,
+  event_kinds text[],
+  secret_generation integer not null default 1,
+  secret_hash bytea not null,
+  previous_secret_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  disabled_at timestamp with time zone,
+  disabled_reason text,
+  constraint webhook_endpoints_disabled_has_reason CHECK (((disabled_at IS NULL) = (disabled_reason IS NULL))),
+  constraint webhook_endpoints_generation_bounded CHECK (((secret_generation >= 1) AND (secret_generation <= 100000))),
+  constraint webhook_endpoints_hash_is_sha256 CHECK ((length(secret_hash) = 32)),
+  constraint webhook_endpoints_kinds_not_empty CHECK (((cardinality(event_kinds) >= 1) AND (cardinality(event_kinds) <= 100))),
+  constraint webhook_endpoints_pkey PRIMARY KEY (id),
+  constraint webhook_endpoints_previous_exists CHECK (((previous_secret_until IS NULL) OR (secret_generation > 1))),
+  constraint webhook_endpoints_reason_bounded CHECK (((length(disabled_reason) >= 1) AND (length(disabled_reason) <= 500))),
+  constraint webhook_endpoints_url_format CHECK (((url ~ '^https?://[^[:space:]]+$'::text) AND (length(url) <= 2000)))
+);
+comment on table webhook_endpoints is 'Where a merchant wants to be told of events.';
+
+alter table deliveries add constraint deliveries_endpoint_id_fkey
+  FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id);
+
+alter table deliveries add constraint deliveries_event_id_fkey
+  FOREIGN KEY (event_id) REFERENCES outbox_events(id);
+
+alter table entitlements add constraint entitlements_order_id_fkey
+  FOREIGN KEY (order_id) REFERENCES orders(id);
+
 alter table evidence add constraint evidence_attempt_exists
   FOREIGN KEY (order_id, attempt_number) REFERENCES payment_attempts(order_id, attempt_number);
 
@@ -199,6 +271,10 @@ alter table payment_attempts add constraint payment_attempts_evidence_proves_sta
 alter table payment_attempts add constraint payment_attempts_order_id_fkey
   FOREIGN KEY (order_id) REFERENCES orders(id);
 
+CREATE INDEX deliveries_due ON deliveries USING btree (endpoint_id, next_try_at) WHERE (status = 'pending'::text);
+
+CREATE INDEX deliveries_parked ON deliveries USING btree (endpoint_id) WHERE (status = 'parked'::text);
+
 CREATE INDEX evidence_by_order ON evidence USING btree (order_id, recorded_at);
 
 CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
@@ -216,6 +292,16 @@ CREATE UNIQUE INDEX outbox_events_paid_once ON outbox_events USING btree (order_
 CREATE UNIQUE INDEX payment_attempts_one_approved ON payment_attempts USING btree (order_id) WHERE (status = 'approved'::text);
 
 CREATE UNIQUE INDEX payment_attempts_one_live ON payment_attempts USING btree (order_id) WHERE (status <> ALL (ARRAY['approved'::text, 'declined'::text, 'not_processed'::text]));
+
+CREATE OR REPLACE FUNCTION grant_entitlements()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into entitlements (order_id, kind, granted_at)
+  select distinct new.id, kind, new.updated_at from unnest(new.entitlement_kinds) as kind;
+  return null;
+end $function$;
 
 CREATE OR REPLACE FUNCTION guard_attempt()
  RETURNS trigger
@@ -257,6 +343,30 @@ begin
   if new.sends not in (old.sends, old.sends + 1) then
     raise exception 'attempt % of order % counts its sends one by one', new.attempt_number, new.order_id
       using errcode = 'check_violation', constraint = 'payment_attempts_sends_count_up';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION guard_entitlement()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    if not exists (select from orders where id = new.order_id and status = 'paid' and new.kind = any (entitlement_kinds)) then
+      raise exception 'order % does not entitle to %', new.order_id, new.kind
+        using errcode = 'check_violation', constraint = 'entitlements_order_is_paid';
+    end if;
+    return new;
+  end if;
+  if (new.order_id, new.kind, new.granted_at) is distinct from (old.order_id, old.kind, old.granted_at)
+     or (old.redeemed_at is not null
+         and (new.redeemed_at, new.redeemed_by) is distinct from (old.redeemed_at, old.redeemed_by))
+     or (old.revoked_at is not null
+         and (new.revoked_at, new.revoked_reason, new.redeemed_at)
+             is distinct from (old.revoked_at, old.revoked_reason, old.redeemed_at)) then
+    raise exception 'what became of the entitlement % of order % is fixed', old.kind, old.order_id
+      using errcode = 'check_violation', constraint = 'entitlements_end_fixed';
   end if;
   return new;
 end $function$;
@@ -308,6 +418,15 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION keep_entitlement_kinds()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'what order % entitles to is fixed', old.id
+    using errcode = 'check_violation', constraint = 'orders_entitlement_kinds_fixed';
+end $function$;
+
 CREATE OR REPLACE FUNCTION number_outbox_event()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -327,9 +446,19 @@ begin
     using errcode = 'check_violation', constraint = tg_name;
 end $function$;
 
+CREATE TRIGGER deliveries_never_removed BEFORE DELETE OR TRUNCATE ON deliveries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER entitlements_guard BEFORE INSERT OR UPDATE ON entitlements FOR EACH ROW EXECUTE FUNCTION guard_entitlement();
+
+CREATE TRIGGER entitlements_never_removed BEFORE DELETE OR TRUNCATE ON entitlements FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
 CREATE TRIGGER evidence_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON evidence FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER evidence_guard BEFORE INSERT ON evidence FOR EACH ROW WHEN ((new.kind = 'never_sent'::text)) EXECUTE FUNCTION guard_evidence();
+
+CREATE TRIGGER orders_entitlement_kinds_kept BEFORE UPDATE OF entitlement_kinds ON orders FOR EACH ROW WHEN ((new.entitlement_kinds IS DISTINCT FROM old.entitlement_kinds)) EXECUTE FUNCTION keep_entitlement_kinds();
+
+CREATE TRIGGER orders_grant_entitlements AFTER UPDATE OF status ON orders FOR EACH ROW WHEN (((new.status = 'paid'::text) AND (old.status <> 'paid'::text))) EXECUTE FUNCTION grant_entitlements();
 
 CREATE TRIGGER orders_guard BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION guard_order();
 
@@ -342,3 +471,5 @@ CREATE TRIGGER outbox_events_number BEFORE INSERT ON outbox_events FOR EACH ROW 
 CREATE TRIGGER payment_attempts_guard BEFORE INSERT OR UPDATE ON payment_attempts FOR EACH ROW EXECUTE FUNCTION guard_attempt();
 
 CREATE TRIGGER payment_attempts_never_removed BEFORE DELETE OR TRUNCATE ON payment_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER webhook_endpoints_never_removed BEFORE DELETE OR TRUNCATE ON webhook_endpoints FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { constraintOf } from '../../store/database.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { deliveryRefusals } from './refusals/deliveries.ts';
+import { entitlementRefusals } from './refusals/entitlements.ts';
 import { evidenceRefusals } from './refusals/evidence.ts';
 import { orderRefusals } from './refusals/orders.ts';
 import { otherRefusals } from './refusals/others.ts';
@@ -14,6 +16,8 @@ const REFUSALS = {
   ...attemptRefusals(database),
   ...evidenceRefusals(database),
   ...outboxRefusals(database),
+  ...deliveryRefusals(database),
+  ...entitlementRefusals(database),
   ...otherRefusals(database),
 };
 
