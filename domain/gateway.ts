@@ -1,4 +1,5 @@
 import type { GatewayCapabilities } from './capabilities.ts';
+import type { RawWebhook, WebhookReading } from './gateway-event.ts';
 import type { Money } from './money.ts';
 import type { GatewayOutcome, InquiryAnswer } from './outcome.ts';
 
@@ -56,21 +57,6 @@ export interface FollowUpCommand {
   readonly amount: Money;
 }
 
-/** A webhook as it came: the exact bytes, because signatures are over bytes and not over re-written JSON. */
-export interface RawWebhook {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array;
-}
-
-export type WebhookReading =
-  | {
-      readonly kind: 'genuine';
-      readonly eventId: string;
-      readonly merchantReference: string | null;
-      readonly outcome: GatewayOutcome | null;
-    }
-  | { readonly kind: 'rejected'; readonly reason: string };
-
 export interface StatementLine {
   readonly kind: 'charge' | 'refund' | 'fee' | 'chargeback' | 'payout' | 'adjustment' | 'transfer';
   readonly merchantReference: string | null;
@@ -102,7 +88,7 @@ export interface Gateway {
   void?(command: FollowUpCommand, scope: CallScope): Promise<GatewayOutcome>;
 
   /** Verifies and reads in one step, without I/O, so that nobody can read an event without verifying it. */
-  parseWebhook?(webhook: RawWebhook): WebhookReading;
+  parseWebhook?(webhook: RawWebhook, now: Date): WebhookReading;
 
   fetchStatement?(
     businessDate: string,

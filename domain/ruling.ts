@@ -16,6 +16,10 @@ export interface AttemptOnTrial {
   readonly attemptStatus: AttemptStatus;
   /** The gateway's number in the news already belongs to another attempt. */
   readonly gatewayReferenceTaken: boolean;
+  /** The news came by itself and in no sure order (a webhook), so it may be older than what is known. */
+  readonly mayBeOld?: boolean;
+  /** Why the news cannot be about this attempt at all, whatever it says: another account or gateway tells it. */
+  readonly stranger?: string;
 }
 
 /** What is written because of the news. */
@@ -43,6 +47,10 @@ export type Ruling =
  * @param anotherFollows a further attempt is made without the customer, so a request that never left does not fail the order
  */
 export function ruleOn(attempt: AttemptOnTrial, outcome: GatewayOutcome, anotherFollows = false): Ruling {
+  if (attempt.stranger !== undefined) {
+    const { attemptStatus, orderStatus, stranger: reason } = attempt;
+    return { kind: 'doubted', attemptStatus, orderStatus, reason };
+  }
   if (isSettled(attempt.attemptStatus)) return ruleOnSettled(attempt, outcome);
   const doubt = findDoubt(attempt, outcome);
   if (doubt !== undefined) {
@@ -53,7 +61,7 @@ export function ruleOn(attempt: AttemptOnTrial, outcome: GatewayOutcome, another
       reason: doubt,
     };
   }
-  if (isOlderNews(attempt.attemptStatus, outcome)) return { kind: 'nothing_new' };
+  if (isOlderNews(attempt, outcome)) return { kind: 'nothing_new' };
   const orderStatus = nextOrderStatus(attempt, outcome, anotherFollows);
   return {
     kind: 'applied',
@@ -64,7 +72,11 @@ export function ruleOn(attempt: AttemptOnTrial, outcome: GatewayOutcome, another
   };
 }
 
-function ruleOnSettled({ attemptStatus, orderStatus }: AttemptOnTrial, outcome: GatewayOutcome): Ruling {
+function ruleOnSettled({ attemptStatus, orderStatus, orderAmount }: AttemptOnTrial, outcome: GatewayOutcome): Ruling {
+  if (attemptStatus === 'approved' && outcome.kind === 'approved' && !sameMoney(outcome.amount, orderAmount)) {
+    const reason = `The gateway says that it took ${formatMoney(outcome.amount)} for an attempt that was approved for ${formatMoney(orderAmount)}.`;
+    return { kind: 'doubted', attemptStatus, orderStatus, reason };
+  }
   const contradicts =
     (outcome.kind === 'approved' && attemptStatus !== 'approved') ||
     (outcome.kind === 'declined' && attemptStatus === 'approved');
@@ -94,9 +106,13 @@ function findDoubt(
   return undefined;
 }
 
-/** "We do not know" never replaces what is known: a pending payment stays pending when an inquiry is lost. */
-function isOlderNews(status: AttemptStatus, outcome: GatewayOutcome): boolean {
-  return outcome.kind === status || (outcome.kind === 'unknown' && status !== 'sent');
+/**
+ * "We do not know" never replaces what is known: a pending payment stays pending when an inquiry is lost. And of two steps on
+ * the way that webhooks tell of, nobody can say which was first: the one that is known stays, and the next inquiry tells.
+ */
+function isOlderNews({ attemptStatus: status, mayBeOld = false }: AttemptOnTrial, outcome: GatewayOutcome): boolean {
+  if (outcome.kind === status || (outcome.kind === 'unknown' && status !== 'sent')) return true;
+  return mayBeOld && !isSettled(outcome.kind) && (status === 'pending' || status === 'requires_action');
 }
 
 function nextOrderStatus(

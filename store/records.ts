@@ -19,6 +19,8 @@ export interface News {
   readonly anotherFollows?: boolean;
   /** Only an order in this status takes the news; an operator may settle nothing but an unknown one. */
   readonly onlyWhile?: OrderStatus;
+  /** See `AttemptOnTrial.stranger`. */
+  readonly stranger?: string;
 }
 
 export type Recorded = Ruling | { readonly kind: 'not_now'; readonly orderStatus: OrderStatus };
@@ -29,15 +31,20 @@ export type Recorded = Ruling | { readonly kind: 'not_now'; readonly orderStatus
  * the first wrote; what it means is decided by domain/ruling.ts alone.
  */
 export async function recordNews(database: Database, news: News): Promise<Recorded> {
-  return inTransaction(database, async (transaction) => {
-    const attempt = await lockAttempt(transaction, news);
-    if (news.onlyWhile !== undefined && attempt.orderStatus !== news.onlyWhile) {
-      return { kind: 'not_now', orderStatus: attempt.orderStatus };
-    }
-    const ruling = ruleOn(attempt, news.outcome, news.anotherFollows);
-    if (ruling.kind !== 'nothing_new') await write(transaction, { news, before: attempt, ruling });
-    return ruling;
-  });
+  return inTransaction(database, (transaction) => recordNewsWithin(transaction, news));
+}
+
+/** The same inside a transaction of the caller's, which marks there that the news was dealt with. */
+export async function recordNewsWithin(transaction: Queryable, news: News): Promise<Recorded> {
+  const attempt = await lockAttempt(transaction, news);
+  if (news.onlyWhile !== undefined && attempt.orderStatus !== news.onlyWhile) {
+    return { kind: 'not_now', orderStatus: attempt.orderStatus };
+  }
+  const { stranger } = news;
+  const trial = { ...attempt, mayBeOld: news.kind === 'webhook', ...(stranger !== undefined && { stranger }) };
+  const ruling = ruleOn(trial, news.outcome, news.anotherFollows);
+  if (ruling.kind !== 'nothing_new') await write(transaction, { news, before: attempt, ruling });
+  return ruling;
 }
 
 interface LockedRow {

@@ -222,16 +222,18 @@ describe('Stripe on paper', () => {
     };
     const body = Buffer.from(JSON.stringify({ id: 'evt_1', data: { object } }));
     const v1 = createHmac('sha256', 'whsec_test').update('1790000000.').update(body).digest('hex');
-    const headers = { 'stripe-signature': `t=1790000000,v1=${v1}` };
+    const headers = { 'stripe-signature': [`t=1790000000,v1=${v1}`] };
+    const now = new Date(1_790_000_000_000);
     const { stripe } = build();
-    expect(stripe.parseWebhook?.({ headers, body })).toMatchObject({
+    expect(stripe.parseWebhook?.({ headers, body }, now)).toMatchObject({
       kind: 'genuine',
-      eventId: 'evt_1',
-      merchantReference: REFERENCE,
-      outcome: { kind: 'approved', gatewayReference: 'pi_1' },
+      event: {
+        eventId: 'evt_1',
+        news: { merchantReference: REFERENCE, outcome: { kind: 'approved', gatewayReference: 'pi_1' } },
+      },
     });
     const rewritten = Buffer.from(body.toString().replace(':', ': '));
-    expect(stripe.parseWebhook?.({ headers, body: rewritten })).toMatchObject({ kind: 'rejected' });
+    expect(stripe.parseWebhook?.({ headers, body: rewritten }, now)).toMatchObject({ kind: 'rejected' });
   });
 });
 
@@ -298,9 +300,12 @@ describe('Adyen on paper', () => {
     const read = (change: object) => {
       const NotificationRequestItem = { ...item, additionalData: { hmacSignature }, ...change };
       const body = Buffer.from(JSON.stringify({ notificationItems: [{ NotificationRequestItem }] }));
-      return build().adyen.parseWebhook?.({ headers: {}, body });
+      return build().adyen.parseWebhook?.({ headers: {}, body }, new Date());
     };
-    expect(read({})).toMatchObject({ kind: 'genuine', merchantReference: REFERENCE, outcome: { kind: 'approved' } });
+    expect(read({})).toMatchObject({
+      kind: 'genuine',
+      event: { news: { merchantReference: REFERENCE, outcome: { kind: 'approved' } } },
+    });
     expect(read({ success: 'false' })).toMatchObject({ kind: 'rejected' });
   });
 });

@@ -224,8 +224,37 @@ describe('put before a person, with the reason', () => {
       'order that is expired',
     ],
     ['an answer to nothing', trial({ attemptStatus: 'claimed' }), outcomeOf('approved'), 'never sent'],
+    [
+      'another amount for what is paid',
+      trial({ attemptStatus: 'approved', orderStatus: 'paid' }),
+      outcomeOf('approved', money(1_998, 'EUR')),
+      'took 19.98 EUR',
+    ],
+    [
+      'an event of another account',
+      trial({ stranger: 'The gateway tells of another account.' }),
+      outcomeOf('approved'),
+      'another account',
+    ],
   ])('%s', (_, attempt, outcome, reason) => {
     const ruling = ruleOn(attempt, outcome);
     expect(ruling).toMatchObject({ kind: 'doubted', reason: expect.stringContaining(reason) });
+  });
+});
+
+describe('news that may be old', () => {
+  const ruled = (attemptStatus: AttemptStatus, kind: OutcomeKind) =>
+    ruleOn(trial({ attemptStatus, mayBeOld: true }), outcomeOf(kind)).kind;
+
+  it('C36: never puts one step on the way in the place of another', () => {
+    expect(ruled('requires_action', 'pending')).toBe('nothing_new');
+    expect(ruled('pending', 'requires_action')).toBe('nothing_new');
+  });
+
+  it('tells what nobody knew, and how it ended', () => {
+    expect(ruled('sent', 'requires_action')).toBe('applied');
+    expect(ruled('unknown', 'pending')).toBe('applied');
+    expect(ruled('requires_action', 'approved')).toBe('applied');
+    expect(ruled('pending', 'declined')).toBe('applied');
   });
 });

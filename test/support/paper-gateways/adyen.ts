@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { toGatewayUnits } from '../../../domain/currency-units.ts';
-import type { ChargeCommand, Gateway, PreparedCharge, RawWebhook, WebhookReading } from '../../../domain/gateway.ts';
+import type { ChargeCommand, Gateway, PreparedCharge } from '../../../domain/gateway.ts';
+import type { RawWebhook, WebhookReading } from '../../../domain/gateway-event.ts';
 import { money } from '../../../domain/money.ts';
 import type { GatewayOutcome } from '../../../domain/outcome.ts';
 import type { HttpResult } from '../../../gateways/http.ts';
@@ -133,8 +134,10 @@ function parseWebhook({ hmacKey }: AdyenParts, { body }: RawWebhook): WebhookRea
   const amount = money(item.amount.value, item.amount.currency);
   const approved: GatewayOutcome = { kind: 'approved', amount, gatewayReference, raw };
   const declined: GatewayOutcome = { kind: 'declined', decline: refusal(''), gatewayReference, raw };
-  const outcome = eventCode !== 'AUTHORISATION' ? null : success === 'true' ? approved : declined;
-  return { kind: 'genuine', eventId, merchantReference, outcome };
+  const outcome = success === 'true' ? approved : declined;
+  const charge = { subject: 'charge', merchantReference, gatewayReference, outcome, foreignAccount: null } as const;
+  const news = eventCode === 'AUTHORISATION' ? charge : null;
+  return { kind: 'genuine', event: { eventId, type: eventCode, occurredAt: null, news } };
 }
 
 function isSigned(item: Item, hmacKey: string): boolean {

@@ -1,14 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { toGatewayUnits } from '../../../domain/currency-units.ts';
-import type {
-  CallScope,
-  ChargeCommand,
-  Gateway,
-  InquiryCommand,
-  PreparedCharge,
-  RawWebhook,
-  WebhookReading,
-} from '../../../domain/gateway.ts';
+import type { CallScope, ChargeCommand, Gateway, InquiryCommand, PreparedCharge } from '../../../domain/gateway.ts';
+import type { RawWebhook, WebhookReading } from '../../../domain/gateway-event.ts';
 import { money } from '../../../domain/money.ts';
 import type { Decline, GatewayOutcome, InquiryAnswer } from '../../../domain/outcome.ts';
 import type { HttpResult } from '../../../gateways/http.ts';
@@ -161,7 +154,7 @@ async function inquire(
 /** `Stripe-Signature: t=…,v1=…`: an HMAC over the time, a point and the exact bytes. */
 function parseWebhook({ webhookSecret }: StripeParts, { headers, body }: RawWebhook): WebhookReading {
   const parts = new Map(
-    (headers['stripe-signature'] ?? '').split(',').map((part) => part.split('=', 2) as [string, string]),
+    (headers['stripe-signature']?.[0] ?? '').split(',').map((part) => part.split('=', 2) as [string, string]),
   );
   const mac = createHmac('sha256', webhookSecret)
     .update(`${parts.get('t') ?? ''}.`)
@@ -170,8 +163,14 @@ function parseWebhook({ webhookSecret }: StripeParts, { headers, body }: RawWebh
   const given = Buffer.from(parts.get('v1') ?? '', 'hex');
   if (given.length !== mac.length || !timingSafeEqual(given, mac)) return { kind: 'rejected', reason: 'signature' };
   const raw = Buffer.from(body).toString('utf8');
-  const event = JSON.parse(raw) as { id: string; data: { object: Intent } };
-  const intent = event.data.object;
-  const reference = intent.metadata?.merchant_reference ?? null;
-  return { kind: 'genuine', eventId: event.id, merchantReference: reference, outcome: outcomeOfIntent(intent, raw) };
+  const { id: eventId, type, data } = JSON.parse(raw) as { id: string; type: string; data: { object: Intent } };
+  const merchantReference = data.object.metadata?.merchant_reference ?? null;
+  const news = {
+    subject: 'charge',
+    merchantReference,
+    gatewayReference: data.object.id,
+    outcome: outcomeOfIntent(data.object, raw),
+    foreignAccount: null,
+  } as const;
+  return { kind: 'genuine', event: { eventId, type, occurredAt: null, news } };
 }
