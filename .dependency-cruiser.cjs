@@ -9,12 +9,12 @@ const ARROWS = {
   domain: { paths: [] },
   workflows: { paths: ['^domain/', ...packages('@temporalio/workflow', '@temporalio/common')] },
   activities: {
-    paths: ['^workflows/(contracts|messages|ids)\\.ts$', '^(store|gateways|domain)/'],
+    paths: ['^workflows/(contracts|messages|ids)\\.ts$', '^(store|gateways|domain)/', '^process/points\\.ts$'],
     node: true,
     packages: true,
   },
   gateways: { paths: ['^domain/'], node: true, packages: true },
-  store: { paths: ['^domain/'], node: true, packages: true },
+  store: { paths: ['^domain/', '^process/points\\.ts$'], node: true, packages: true },
   process: { paths: ['^domain/'], node: true, packages: true },
   api: {
     paths: ['^workflows/(messages|ids|search-attributes)\\.ts$', '^(store|domain|process)/'],

@@ -1,5 +1,6 @@
 import type { ChargeCommand, Gateway, PreparedCharge } from '../domain/gateway.ts';
 import type { GatewayOutcome } from '../domain/outcome.ts';
+import { reach } from '../process/points.ts';
 import { recordNews } from '../store/records.ts';
 import { markSent } from '../store/sends.ts';
 import { type AttemptRow, type PurchaseRow, readPurchase } from '../store/standing.ts';
@@ -31,6 +32,7 @@ export async function charge(tools: Tools, command: ChargeOfAttempt): Promise<St
   if (!(await markSent(tools.database, { orderId, attemptNumber, run, ...request }))) {
     return standingOf(await readPurchase(tools.database, orderId));
   }
+  await reach('send_permitted', orderId);
 
   const anotherFollows = command.anotherFollowsIfNotProcessed;
   const send = { gateway, prepared, orderId, attemptNumber, permittedAt, isFirst: true, anotherFollows };
@@ -39,6 +41,7 @@ export async function charge(tools: Tools, command: ChargeOfAttempt): Promise<St
     command.handoverAfterMs,
     () => nudgeWorkflow(tools, orderId),
   );
+  await reach('answer_recorded', orderId);
   return standingOf(await readPurchase(tools.database, orderId));
 }
 

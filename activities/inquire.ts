@@ -1,6 +1,7 @@
 import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { secondsToNextInquiry } from '../domain/inquiry-schedule.ts';
+import { reach } from '../process/points.ts';
 import { recordNews } from '../store/records.ts';
 import { type PurchaseRow, readPurchase } from '../store/standing.ts';
 import { type InquireCommand, type InquireResult, STILL_UNKNOWN } from '../workflows/contracts.ts';
@@ -20,6 +21,7 @@ export async function inquire(tools: Tools, command: InquireCommand): Promise<In
   if (changed !== undefined) return changed;
 
   const finding = await findOut(tools, before, command.expiresAt);
+  await reach('inquiry_answered', command.orderId);
   await writeDown(tools, before, finding);
   const after = await readPurchase(tools.database, command.orderId);
   const news = changeIn(after, command);

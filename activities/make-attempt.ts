@@ -1,3 +1,4 @@
+import { reach } from '../process/points.ts';
 import type { MakeAttemptCommand, Standing } from '../workflows/contracts.ts';
 import { charge } from './charge.ts';
 import { claim } from './claim.ts';
@@ -9,6 +10,8 @@ import type { Tools } from './tools.ts';
  */
 export async function makeAttempt(tools: Tools, command: MakeAttemptCommand): Promise<Standing> {
   const { attemptNumber } = command.attempt;
+  await reach('attempt_begun', command.orderId);
   const claimed = await claim(tools, command);
+  await reach('claim_committed', command.orderId);
   return claimed.kind === 'claimed' ? charge(tools, { ...command, attemptNumber }) : claimed.standing;
 }

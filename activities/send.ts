@@ -1,6 +1,7 @@
 import type { EvidenceKind } from '../domain/evidence.ts';
 import type { Gateway, PreparedCharge } from '../domain/gateway.ts';
 import type { GatewayOutcome } from '../domain/outcome.ts';
+import { reach } from '../process/points.ts';
 import { type News, recordNews } from '../store/records.ts';
 import { saveGatewayReference } from '../store/sends.ts';
 import type { Tools } from './tools.ts';
@@ -25,6 +26,7 @@ export interface PermittedSend {
  */
 export async function sendAndRecord(tools: Tools, send: PermittedSend): Promise<void> {
   const outcome = await callGateway(tools, send);
+  await reach('answer_received', send.orderId);
   if (!send.isFirst && (outcome.kind === 'not_processed' || outcome.kind === 'unknown')) return;
   const { orderId, attemptNumber, anotherFollows } = send;
   const kind: EvidenceKind = 'gateway_response';

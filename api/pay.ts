@@ -1,5 +1,6 @@
 import { CodedError } from '../domain/errors.ts';
 import { isAnswerable, isClosed } from '../domain/order.ts';
+import { reach } from '../process/points.ts';
 import type { Database } from '../store/database.ts';
 import type { Order } from '../store/orders.ts';
 import { readKnownOrder } from './known-order.ts';
@@ -66,6 +67,7 @@ async function startAttempt(
   { attemptNumber, paymentMethod, returnUrl }: PayCommand,
 ): Promise<void> {
   refuseUnlessStartable(order, attemptNumber);
+  await reach('start_due', order.id);
   const way = await purchases.pay(order, { attemptNumber, paymentMethod, returnUrl: returnUrl ?? order.returnUrl });
   metrics.count(way);
   if (way !== 'over') return;

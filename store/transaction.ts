@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { reach } from '../process/points.ts';
 import type { Database, Queryable } from './queryable.ts';
 import { isTransactionConflict } from './sql-states.ts';
 
@@ -34,6 +35,7 @@ async function commitAfter<Result>(
   let result: Result;
   try {
     result = await work(connection);
+    await reach('commit_due');
   } catch (error) {
     // Should this fail, the connection is gone and the server rolls back by itself; the first error is the one to tell.
     await connection.query('rollback').catch(() => undefined);
@@ -43,5 +45,6 @@ async function commitAfter<Result>(
   // Postgres answers the commit of a failed transaction with a rollback and no error, so a caught error would pass as success.
   if (command !== 'COMMIT')
     throw new Error('A statement of this transaction failed and was ignored; nothing was committed');
+  await reach('committed');
   return result;
 }

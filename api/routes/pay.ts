@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { reach } from '../../process/points.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { type Answer, answerOnce } from '../idempotency.ts';
 import { createPayMetrics } from '../observation.ts';
@@ -64,6 +65,7 @@ export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDep
         now: new Date(),
       });
       return answerOnce({ database, request, reply, scope: `order:${params.id}` }, async (keep) => {
+        await reach('pay_received', params.id);
         const result = await pay(
           { database, purchases, watch, metrics },
           {
