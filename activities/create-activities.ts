@@ -3,6 +3,7 @@ import { expire, expireUnpaidOrders, putInReview, settle } from './close.ts';
 import { inquire } from './inquire.ts';
 import { makeAttempt } from './make-attempt.ts';
 import { readStanding } from './standing.ts';
+import { resumeOrders } from './sweep.ts';
 import type { Tools } from './tools.ts';
 
 /** Binds the steps to their tools: what a worker registers. The type is the workflows' contract, whole. */
@@ -15,5 +16,6 @@ export function createActivities(tools: Tools): LocalActivities & RegularActivit
     settle: (command) => settle(tools, command),
     inquire: (command) => inquire(tools, command),
     expireUnpaidOrders: (command) => expireUnpaidOrders(tools, command),
+    resumeOrders: (command) => resumeOrders(tools, command),
   };
 }

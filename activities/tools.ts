@@ -1,5 +1,6 @@
 import type { Gateway } from '../domain/gateway.ts';
 import type { Database } from '../store/database.ts';
+import type { OpenOrder } from '../store/open-orders.ts';
 import type { CallsInFlight } from './calls-in-flight.ts';
 
 /** What the activities work with, handed in once by the worker process; nothing here is reached by an import. */
@@ -11,6 +12,8 @@ export interface Tools {
   readonly clock: () => Promise<Date>;
   /** Tells the order's workflow that its row has changed. Best effort: an inquiry looks at the row first anyway. */
   readonly nudge: (orderId: string) => Promise<void>;
+  /** Starts the workflow of an open order, unless it runs. It finds the attempt as it stands and sends nothing again. */
+  readonly resume: (order: OpenOrder) => Promise<'resumed' | 'running'>;
   readonly log: ActivityLog;
 }
 

@@ -1,7 +1,9 @@
 import { CodedError } from '../domain/errors.ts';
 import { isAnswerable, isClosed } from '../domain/order.ts';
+import type { Logger } from '../process/log.ts';
 import { reach } from '../process/points.ts';
 import type { Database } from '../store/database.ts';
+import { findOpenOrder } from '../store/open-orders.ts';
 import type { Order } from '../store/orders.ts';
 import { readKnownOrder } from './known-order.ts';
 import type { PayMetrics } from './observation.ts';
@@ -14,6 +16,7 @@ export interface PayDependencies {
   readonly purchases: PurchaseStarter;
   readonly watch: OrderWatch;
   readonly metrics: PayMetrics;
+  readonly log: Logger;
 }
 
 export interface PayCommand {
@@ -46,12 +49,36 @@ export async function pay(dependencies: PayDependencies, command: PayCommand): P
     metrics.count('already_final');
     return { order, answered: true };
   }
-  if (attemptNumber <= order.currentAttempt) metrics.count('joined');
-  else await startAttempt(dependencies, order, command);
+  let resumed: Promise<void> | undefined;
+  if (attemptNumber <= order.currentAttempt) {
+    metrics.count('joined');
+    resumed = resumeIfLeft(dependencies, order);
+  } else await startAttempt(dependencies, order, command);
 
   const seen = await watch.wait({ order, isReady, timeoutMs: command.waitMs });
-  return { order: seen, answered: isReady(seen) };
+  if (isReady(seen)) return { order: seen, answered: true };
+  await resumed;
+  return { order: seen, answered: false };
 }
+
+/**
+ * An attempt that nobody has written about for a while may have lost its workflow (somebody ended it): whoever asks for the
+ * answer brings it back, and need not wait for the sweeper. The attempt is never made again, only found out about.
+ */
+async function resumeIfLeft({ database, purchases, log }: PayDependencies, order: Order): Promise<void> {
+  if (Date.now() - Date.parse(order.updatedAt) < LEFT_AFTER_MS) return;
+  try {
+    const open = await findOpenOrder(database, order.id);
+    if (open === undefined) return;
+    const way = await purchases.resume(open, open.attempt);
+    if (way === 'resumed') log.warn({ orderId: order.id }, "An order's workflow was gone and has been started again.");
+  } catch (cause) {
+    log.warn({ orderId: order.id, err: cause }, 'It could not be seen to that the workflow of an order runs.');
+  }
+}
+
+/** Longer than a worker's death or a gateway's slow answer leaves a row alone. */
+const LEFT_AFTER_MS = 20_000;
 
 /**
  * Does the row answer for this attempt? Between the start of a further attempt and its claim the row still shows how the one
@@ -76,7 +103,7 @@ async function startAttempt(
   if (!answers(now, attemptNumber)) {
     throw new CodedError(
       'order_not_payable',
-      "The order's workflow was ended from outside although the order is open; an operator has to look at it. Nothing was charged.",
+      "The order's workflow ends again and again although the order is open; an operator has to look at it. Nothing was charged.",
     );
   }
 }

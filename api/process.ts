@@ -1,7 +1,7 @@
 import { Client, Connection } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { Config } from '../process/config.ts';
+import { type Config, purchaseSettings } from '../process/config.ts';
 import type { Logger } from '../process/log.ts';
 import { readTemporalTarget } from '../process/temporal.ts';
 import { createDatabase, type Database } from '../store/database.ts';
@@ -33,11 +33,7 @@ export async function serveApi({ config, log, gateways, database, client, eager 
   const orderChanges = listenForOrderChanges({ url: config.DATABASE_URL, applicationName: 'paidonce-api', log });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
-  const settings = {
-    handoverAfterMs: config.HANDOVER_AFTER_MS,
-    inquiryScheduleSeconds: config.INQUIRY_SCHEDULE_SECONDS,
-  };
-  const purchases = createPurchaseStarter({ client, eager, settings });
+  const purchases = createPurchaseStarter({ client, eager, settings: purchaseSettings(config) });
   const app = createApi({
     settings: apiSettings(config),
     database,

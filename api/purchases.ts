@@ -4,22 +4,20 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import { formatMoney } from '../domain/money.ts';
 import type { Order } from '../store/orders.ts';
-import { purchaseWorkflowId, TASK_QUEUE } from '../workflows/ids.ts';
+import { purchaseWorkflowId } from '../workflows/ids.ts';
 import {
   type AttemptRequest,
   type OperatorDecision,
   PAY_SIGNAL,
   PURCHASE_WORKFLOW,
-  type PurchaseInput,
   type PurchaseSettings,
   SETTLE_UPDATE,
 } from '../workflows/messages.ts';
-import { GATEWAY, NEEDS_REVIEW, ORDER_STATUS } from '../workflows/search-attributes.ts';
+import { type PurchaseStart, purchaseStartOptions, type StartableOrder } from '../workflows/purchase-start.ts';
 import { createTemporalCalls, type TemporalCalls } from './temporal-calls.ts';
 
-/** `over`: the order's workflow has ended and will never make this attempt. */
+/** `over`: the order's workflow ends as soon as it is started, so the order must be closed. */
 export type PayStart = 'started' | 'attached' | 'over';
 
 /** The API's only way to Temporal. */
@@ -30,6 +28,11 @@ export interface PurchaseStarter {
    * @throws CodedError `temporal_unavailable`; the attempt may then still be made, and only once
    */
   pay(order: Order, attempt: AttemptRequest): Promise<PayStart>;
+  /**
+   * Sees to it that the workflow of an open order runs: starts it again from its last attempt, if somebody ended it.
+   * @throws CodedError `temporal_unavailable`
+   */
+  resume(order: StartableOrder, attempt: AttemptRequest): Promise<'resumed' | 'running'>;
   /**
    * Gives an operator's decision to the order's workflow and waits until it is on the row. `refused`: the order is not unknown.
    * @throws CodedError `temporal_unavailable`, also when no worker runs
@@ -53,22 +56,21 @@ const CALL_TIMEOUT_MS = 5_000;
 /** A decision has to be carried out by a worker, so it takes longer than a start. */
 const DECISION_TIMEOUT_MS = 10_000;
 const PROBE_TIMEOUT_MS = 2_000;
-/** A worker that dies in the middle of a step is replaced after this; the default of 10 s keeps the customer waiting longer. */
-const WORKFLOW_TASK_TIMEOUT = '5s';
+/** Enough for a workflow that somebody else starts again in between. */
+const ROUNDS_MAX = 3;
 
 export function createPurchaseStarter(options: PurchaseStarterOptions): PurchaseStarter {
   const { client } = options;
   const calls = createTemporalCalls(client);
-  const starting = new Map<string, Promise<PayStart>>();
+  const pays = createShared<PayStart>();
+  const resumes = createShared<'resumed' | 'running'>();
   return {
-    pay: (order, attempt) => {
-      const key = `${order.id}/${attempt.attemptNumber}`;
-      const known = starting.get(key);
-      if (known !== undefined) return known;
-      const started = startOrAttach(options, calls, { order, attempt }).finally(() => starting.delete(key));
-      starting.set(key, started);
-      return started;
-    },
+    pay: (order, attempt) =>
+      pays(`${order.id}/${attempt.attemptNumber}`, () => startOrAttach(options, calls, { order, attempt })),
+    resume: (order, attempt) =>
+      resumes(order.id, async () =>
+        (await start(options, calls, { order, attempt, mode: 'again' })) ? 'resumed' : 'running',
+      ),
     settle: (orderId, decision) => settle(client, calls, { orderId, decision }),
     isReachable: async () => {
       try {
@@ -82,62 +84,68 @@ export function createPurchaseStarter(options: PurchaseStarterOptions): Purchase
   };
 }
 
+/** Calls with the same key at the same time share one. */
+function createShared<Result>(): (key: string, call: () => Promise<Result>) => Promise<Result> {
+  const running = new Map<string, Promise<Result>>();
+  return (key, call) => {
+    const known = running.get(key);
+    if (known !== undefined) return known;
+    const called = call().finally(() => running.delete(key));
+    running.set(key, called);
+    return called;
+  };
+}
+
+type Wish = Pick<PurchaseStart, 'order' | 'attempt'>;
+
 /**
  * Starts the workflow, or finds that it was started before. Only then is a further attempt sent as a signal: after the loss of
- * a Temporal namespace there is nothing to signal, and the start alone is right for any attempt number.
+ * a Temporal namespace there is nothing to signal, and the start alone is right for any attempt number. A workflow that
+ * somebody ended is started again, because the row, which the caller has read, says that the order is open.
  */
 async function startOrAttach(
   options: PurchaseStarterOptions,
   calls: TemporalCalls,
-  { order, attempt }: { readonly order: Order; readonly attempt: AttemptRequest },
+  { order, attempt }: Wish,
 ): Promise<PayStart> {
-  const { client } = options;
-  try {
-    await calls.make(CALL_TIMEOUT_MS, () => start(options, order, attempt));
-    return 'started';
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  if (await start(options, calls, { order, attempt, mode: 'once' })) return 'started';
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    if (attempt.attemptNumber > 1 && (await signal(options.client, calls, { order, attempt }))) return 'attached';
+    if (await start(options, calls, { order, attempt, mode: 'again' })) return 'started';
+    if (attempt.attemptNumber === 1) return 'attached';
   }
-  if (attempt.attemptNumber === 1) return 'attached';
+  return 'over';
+}
+
+/** @returns false when there is no running workflow to take the wish */
+async function signal(client: Client, calls: TemporalCalls, { order, attempt }: Wish): Promise<boolean> {
   try {
     const handle = client.workflow.getHandle(purchaseWorkflowId(order.id));
     await calls.make(CALL_TIMEOUT_MS, () => handle.signal(PAY_SIGNAL, attempt));
-    return 'attached';
+    return true;
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return 'over';
+    if (error instanceof WorkflowNotFoundError) return false;
     throw error;
   }
 }
 
+/** @returns false when Temporal knows the workflow already: for `once` in any state, for `again` a running one */
 async function start(
-  { client, eager, settings, taskQueue = TASK_QUEUE }: PurchaseStarterOptions,
-  order: Order,
-  attempt: AttemptRequest,
-): Promise<void> {
-  const input: PurchaseInput = {
-    orderId: order.id,
-    gateway: order.gateway,
-    expiresAt: order.expiresAt,
-    attempt,
-    settings,
-  };
-  await client.workflow.start(PURCHASE_WORKFLOW, {
-    workflowId: purchaseWorkflowId(order.id),
-    taskQueue,
-    args: [input],
-    // With the default policy a second start after the workflow has closed would be a second purchase.
-    workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    workflowIdConflictPolicy: 'FAIL',
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
-    requestEagerStart: eager,
-    typedSearchAttributes: [
-      { key: ORDER_STATUS, value: 'processing' },
-      { key: GATEWAY, value: order.gateway },
-      { key: NEEDS_REVIEW, value: false },
-    ],
-    staticSummary: `${formatMoney(order.amount)} by ${order.gateway}, order ${order.id}`,
-    staticDetails: `Charges the order once. It is payable until ${order.expiresAt}; this workflow stays open until it is paid or closed.`,
-  });
+  { client, eager, settings, taskQueue }: PurchaseStarterOptions,
+  calls: TemporalCalls,
+  { order, attempt, mode }: Wish & Pick<PurchaseStart, 'mode'>,
+): Promise<boolean> {
+  const queue = taskQueue === undefined ? {} : { taskQueue };
+  const started = purchaseStartOptions({ order, attempt, settings, mode, ...queue });
+  try {
+    await calls.make(CALL_TIMEOUT_MS, () =>
+      client.workflow.start(PURCHASE_WORKFLOW, { ...started, requestEagerStart: eager }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
 }
 
 async function settle(

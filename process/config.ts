@@ -83,6 +83,14 @@ export function readConfig(variables: NodeJS.ProcessEnv): Config {
   return { ...config, DATABASE_URL: withPassword(config.DATABASE_URL, DATABASE_PASSWORD) };
 }
 
+/** What a purchase's workflow is told at its start, by whoever starts it. */
+export function purchaseSettings({
+  HANDOVER_AFTER_MS: handoverAfterMs,
+  INQUIRY_SCHEDULE_SECONDS: inquiryScheduleSeconds,
+}: Pick<Config, 'HANDOVER_AFTER_MS' | 'INQUIRY_SCHEDULE_SECONDS'>) {
+  return { handoverAfterMs, inquiryScheduleSeconds };
+}
+
 /** Only where the database is, for commands that need nothing else. @throws CodedError `configuration_invalid` */
 export function readDatabaseUrl(variables: NodeJS.ProcessEnv): string {
   const { DATABASE_URL, DATABASE_PASSWORD } = parse(z.object(databaseAccess), variables);

@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import { makeTelemetryFilterString, NativeConnection, Runtime } from '@temporalio/worker';
 import { createGateways, type GatewayRegistry } from '../gateways/registry.ts';
-import type { Config } from '../process/config.ts';
+import { type Config, purchaseSettings } from '../process/config.ts';
 import type { Logger } from '../process/log.ts';
 import { waitForPart } from '../process/parts.ts';
 import { readTemporalTarget } from '../process/temporal.ts';
@@ -38,7 +38,17 @@ export async function startWorkerProcess(config: Config, log: Logger): Promise<W
   const client = new Client({ connection, namespace });
   const worker = await waitForPart(
     'The Temporal namespace',
-    () => startWorker({ connection, namespace, client, database, gateways, log, bundle }),
+    () =>
+      startWorker({
+        connection,
+        namespace,
+        client,
+        database,
+        gateways,
+        log,
+        bundle,
+        settings: purchaseSettings(config),
+      }),
     log,
   );
   await waitForPart('The Temporal schedules', () => ensureSchedules(client), log);

@@ -5,7 +5,8 @@ import { createActivities } from '../activities/create-activities.ts';
 import type { ActivityLog, Tools } from '../activities/tools.ts';
 import type { Database } from '../store/database.ts';
 import { purchaseWorkflowId, TASK_QUEUE } from '../workflows/ids.ts';
-import { ROW_CHANGED_SIGNAL } from '../workflows/messages.ts';
+import { type PurchaseSettings, ROW_CHANGED_SIGNAL } from '../workflows/messages.ts';
+import { createResume } from './resume.ts';
 
 export interface WorkerParts {
   readonly connection: NativeConnection;
@@ -16,6 +17,8 @@ export interface WorkerParts {
   readonly gateways: Tools['gateways'];
   readonly log: ActivityLog;
   readonly bundle: WorkflowBundleOption;
+  /** For workflows that the sweeper starts again. */
+  readonly settings: PurchaseSettings;
   readonly taskQueue?: string;
   /** See `Tools.clock`. */
   readonly clock?: Tools['clock'];
@@ -53,12 +56,15 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const calls = createCallsInFlight();
   const nudge = (orderId: string): Promise<void> =>
     client.workflow.getHandle(purchaseWorkflowId(orderId)).signal(ROW_CHANGED_SIGNAL);
+  const taskQueue = parts.taskQueue ?? TASK_QUEUE;
+  const resume = createResume({ client, settings: parts.settings, taskQueue });
+  const clock = parts.clock ?? machineClock;
   const worker = await Worker.create({
     connection,
     namespace,
-    taskQueue: parts.taskQueue ?? TASK_QUEUE,
+    taskQueue,
     workflowBundle: parts.bundle,
-    activities: createActivities({ database, gateways, calls, nudge, log, clock: parts.clock ?? machineClock }),
+    activities: createActivities({ database, gateways, calls, nudge, resume, log, clock }),
     ...WORKER_LIMITS,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,

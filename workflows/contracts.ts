@@ -51,6 +51,19 @@ export interface SettleCommand {
   readonly decision: OperatorDecision;
 }
 
+export interface ResumeCommand {
+  /** The last order that was looked at; null at the beginning. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+export interface ResumeResult {
+  /** Where the next page begins; null when there is none. */
+  readonly next: string | null;
+  readonly looked: number;
+  readonly resumed: number;
+}
+
 /** Short steps against the database, run as local activities. Each may run twice and has its effect once. */
 export interface LocalActivities {
   /** Claims the attempt and charges it. An attempt that comes back as `sent` or `unknown` has to be resolved. */
@@ -67,6 +80,8 @@ export interface RegularActivities {
   inquire(command: InquireCommand): Promise<InquireResult>;
   /** Closes a batch of unpaid orders without a workflow; returns how many, so that the caller knows whether to go on. */
   expireUnpaidOrders(command: { readonly limit: number }): Promise<number>;
+  /** Looks at a page of orders in flight and starts the workflow of each that has none. */
+  resumeOrders(command: ResumeCommand): Promise<ResumeResult>;
 }
 
 /** Types of the failures that cross from activities to workflows; classes do not survive the way, strings do. */

@@ -8,3 +8,6 @@ export const TASK_QUEUE = 'paidonce';
 
 /** The schedule that closes orders nobody ever tried to pay. */
 export const EXPIRY_SCHEDULE_ID = 'expire-unpaid-orders';
+
+/** The schedule that looks for orders that nobody works on. */
+export const SWEEP_SCHEDULE_ID = 'sweep';

@@ -1,2 +1,3 @@
 export { expireUnpaidOrders } from './expire-unpaid-orders.ts';
 export { purchase } from './purchase.ts';
+export { sweep } from './sweep.ts';

@@ -4,6 +4,7 @@ import type { OrderStatus } from '../domain/order.ts';
 /** The workflow types by name, for the clients that start them without importing workflow code. */
 export const PURCHASE_WORKFLOW = 'purchase';
 export const EXPIRE_UNPAID_ORDERS_WORKFLOW = 'expireUnpaidOrders';
+export const SWEEP_WORKFLOW = 'sweep';
 
 /** What a customer's click asks for: this attempt, paid by this token of the gateway's. */
 export interface AttemptRequest {
@@ -59,4 +60,12 @@ export interface PurchaseResult {
   readonly status: OrderStatus;
   readonly attempts: number;
   readonly provenBy: EvidenceKind | null;
+}
+
+/** What a run of the sweeper did. */
+export interface SweepReport {
+  /** Orders in flight. */
+  readonly looked: number;
+  /** Those of them that had no workflow, and have one now. */
+  readonly resumed: number;
 }

@@ -16,7 +16,7 @@ export const local = proxyLocalActivities<LocalActivities>({
  * activity itself says when to come again. A worker that dies in the middle is noticed after the time-out.
  */
 export const inquiries = proxyActivities<Pick<RegularActivities, 'inquire'>>({
-  startToCloseTimeout: 45_000,
+  startToCloseTimeout: 30_000,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 30_000 },
   summary: 'Ask the gateway how the attempt ended',
@@ -26,4 +26,11 @@ export const housekeeping = proxyActivities<Pick<RegularActivities, 'expireUnpai
   startToCloseTimeout: 60_000,
   retry: { initialInterval: 1_000, maximumInterval: 60_000 },
   summary: 'Close orders that nobody paid in time',
+});
+
+/** One page at a time; what a try that failed has done already is not done again, because what runs is not started. */
+export const sweeping = proxyActivities<Pick<RegularActivities, 'resumeOrders'>>({
+  startToCloseTimeout: 60_000,
+  retry: { initialInterval: 1_000, maximumInterval: 30_000, maximumAttempts: 5 },
+  summary: 'Start again what nobody works on',
 });

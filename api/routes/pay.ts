@@ -25,7 +25,7 @@ as expired. Only an answer 200 is kept under an Idempotency-Key.`.replaceAll('\n
 /** The one route that can lead to a charge. */
 export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDependencies): void {
   const app = instance.withTypeProvider<ZodTypeProvider>();
-  const { database, orderChanges, purchases, settings, metrics: registry } = dependencies;
+  const { database, orderChanges, purchases, settings, log, metrics: registry } = dependencies;
   const watch = createOrderWatch(database, orderChanges);
   const metrics = createPayMetrics(registry);
   // Whoever still waits is told "not yet" at once; the order goes on without us.
@@ -67,7 +67,7 @@ export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDep
       return answerOnce({ database, request, reply, scope: `order:${params.id}` }, async (keep) => {
         await reach('pay_received', params.id);
         const result = await pay(
-          { database, purchases, watch, metrics },
+          { database, purchases, watch, metrics, log },
           {
             orderId: params.id,
             attemptNumber,

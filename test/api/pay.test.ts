@@ -246,7 +246,7 @@ describe('an order that takes no attempt', () => {
     expect((await idle.pay({ id, token })).json().code).toBe('order_not_found');
   });
 
-  test('one whose workflow was ended from outside is refused with a sentence for the operator', async () => {
+  test('one whose workflow ends again and again is refused with a sentence for the operator', async () => {
     const api = await startedBy(async () => 'over');
     const answer = await api.pay(await api.createOrder());
     expect(answer.statusCode).toBe(409);
@@ -260,6 +260,28 @@ describe('an order that takes no attempt', () => {
       return 'over';
     });
     expect((await api.pay(await api.createOrder())).json()).toMatchObject({ status: 'expired' });
+  });
+});
+
+describe('an attempt that nobody has written about for a while', () => {
+  const asked: string[] = [];
+  const resuming = startTestApi(testDatabase, {
+    purchases: {
+      ...createStandIn(testDatabase, async () => undefined),
+      resume: async ({ id }) => (asked.push(id), 'resumed'),
+    },
+    settings: { payWaitSeconds: 0 },
+  });
+
+  test('gets its workflow back when somebody asks for its answer, and only then', async () => {
+    const api = await resuming;
+    const order = await api.createOrder();
+    await api.pay(order);
+    expect((await api.pay(order)).statusCode).toBe(202);
+    expect(asked).toEqual([]);
+    await database.query(`update orders set updated_at = updated_at - interval '1 minute' where id = $1`, [order.id]);
+    expect((await api.pay(order)).statusCode).toBe(202);
+    expect(asked).toEqual([order.id]);
   });
 });
 

@@ -97,12 +97,14 @@ describe('the first pay', () => {
     expect(ways.filter((way) => way === 'attached').length).toBe(18);
   });
 
-  test('after the workflow has closed it attaches and never starts a second one', async () => {
+  test('starts the workflow again when somebody has ended it, and only then', async () => {
     const order = await newOrder();
     await starter.pay(order, attempt(1));
     await client.workflow.getHandle(order.id).terminate('by a test');
+    expect(await starter.pay(order, attempt(1))).toBe('started');
+    const { runId } = await client.workflow.getHandle(order.id).describe();
     expect(await starter.pay(order, attempt(1))).toBe('attached');
-    expect((await client.workflow.getHandle(order.id).describe()).status.name).toBe('TERMINATED');
+    expect(await client.workflow.getHandle(order.id).describe()).toMatchObject({ runId, status: { name: 'RUNNING' } });
   });
 });
 
@@ -120,11 +122,25 @@ describe('a further attempt', () => {
     expect(await eventsOf(order)).not.toContain('signal pay');
   });
 
-  test('is over when the workflow was ended from outside', async () => {
+  test('starts the workflow again when somebody has ended it', async () => {
     const order = await newOrder();
     await starter.pay(order, attempt(1));
     await client.workflow.getHandle(order.id).terminate('by a test');
-    expect(await starter.pay(order, attempt(2))).toBe('over');
+    expect(await starter.pay(order, attempt(2))).toBe('started');
+    expect(await starter.pay(order, attempt(2))).toBe('attached');
+  });
+});
+
+describe('an order that was left alone', () => {
+  test('gets its workflow back, once, whoever asks and how often', async () => {
+    const order = await newOrder();
+    const resume = () => starter.resume(order, attempt(1));
+    expect(await resume()).toBe('resumed');
+    expect(await resume()).toBe('running');
+    await client.workflow.getHandle(order.id).terminate('by a test');
+    const others = Array.from({ length: 5 }, () => createPurchaseStarter({ client, eager: false, settings: SETTINGS }));
+    const ways = await Promise.all(others.map((other) => other.resume(order, attempt(1))));
+    expect(ways.filter((way) => way === 'resumed')).toHaveLength(1);
   });
 });
 

@@ -149,6 +149,7 @@ function inject(
 /** For tests in which no purchase may begin. */
 export const NO_PURCHASES: PurchaseStarter = {
   pay: () => Promise.reject(new Error('This test starts no purchase')),
+  resume: () => Promise.reject(new Error('This test has no order that was left alone')),
   settle: () => Promise.reject(new Error('This test settles nothing')),
   isReachable: () => Promise.resolve(true),
   ended: () => Promise.resolve(),

@@ -31,7 +31,9 @@ test('C27: a conflict at the commit right after the gateway call repeats the wri
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const clock = async () => new Date();
   const nudge = () => Promise.resolve();
-  const tools: Tools = { database, gateways: { get: () => gateway }, calls: createCallsInFlight(), nudge, log, clock };
+  const resume = () => Promise.reject(new Error('This test has one order, and its workflow is the test'));
+  const gateways = { get: () => gateway };
+  const tools: Tools = { database, gateways, calls: createCallsInFlight(), nudge, resume, log, clock };
   const order = orderRow({ expires_at: new Date(Date.now() + 3_600_000).toISOString(), gateway: gateway.name });
   await insertRow(database, 'orders', order);
   const attempt = { attemptNumber: 1, paymentMethod: 'tok', returnUrl: null };

@@ -44,6 +44,7 @@ function createBench(gateway = createScriptedGateway()): Bench {
       gateways: { get: () => gateway },
       calls: createCallsInFlight(),
       clock: async () => new Date(Date.now() + ahead),
+      resume: () => Promise.reject(new Error('These tests leave no order alone')),
       nudge: async (orderId) => void nudged.push(orderId),
       log: { info: quiet, warn: quiet, error: quiet },
     },

@@ -96,4 +96,5 @@ export const EXPECTED_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     ...SETTLED,
   ],
   'expire-unpaid-orders': ['activity expireUnpaidOrders', 'ends 0'],
+  sweep: ['activity resumeOrders', 'ends {"looked":0,"resumed":0}'],
 };

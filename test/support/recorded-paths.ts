@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { PreparedCharge } from '../../domain/gateway.ts';
 import type { Money } from '../../domain/money.ts';
 import type { GatewayOutcome } from '../../domain/outcome.ts';
-import { EXPIRE_UNPAID_ORDERS_WORKFLOW, SETTLE_UPDATE } from '../../workflows/messages.ts';
+import { EXPIRE_UNPAID_ORDERS_WORKFLOW, SETTLE_UPDATE, SWEEP_WORKFLOW } from '../../workflows/messages.ts';
 import { commandsOf, historyFile } from './histories.ts';
 import { type PlayOptions, type PlayOut, passTimeUntil, type Stage } from './plays.ts';
 import {
@@ -104,19 +104,8 @@ export const PATHS: Readonly<Record<string, PlayPath>> = {
     },
   ),
 
-  'expire-unpaid-orders': async (playOut, options) => {
-    let housekeeping: WorkflowHandle | undefined;
-    await playOut(createScriptedGateway(), options, async ({ environment, purchase }) => {
-      const { taskQueue } = await purchase.handle.describe();
-      housekeeping = await environment.client.workflow.start(EXPIRE_UNPAID_ORDERS_WORKFLOW, {
-        workflowId: `housekeeping-${purchase.orderId}`,
-        taskQueue,
-      });
-      await housekeeping.result();
-    });
-    if (housekeeping === undefined) throw new Error('The housekeeping was not started');
-    return housekeeping;
-  },
+  'expire-unpaid-orders': housekeeping(EXPIRE_UNPAID_ORDERS_WORKFLOW),
+  sweep: housekeeping(SWEEP_WORKFLOW),
 
   'answered-during-inquiry': async (playOut, options) => {
     const { charge, answer } = slowly();
@@ -140,6 +129,21 @@ function plainly(script: Script, settings: PlayOptions = {}, meanwhile?: (stage:
     const gateway = createScriptedGateway({ ...rest, charges: [...charges], inquiries: [...inquiries] });
     const { purchase } = await playOut(gateway, { ...settings, ...options }, meanwhile);
     return purchase.handle;
+  };
+}
+
+/** What a schedule starts, beside an order that needs none of it. */
+function housekeeping(workflowType: string): PlayPath {
+  return async (playOut, options) => {
+    let handle: WorkflowHandle | undefined;
+    await playOut(createScriptedGateway(), options, async ({ environment, purchase }) => {
+      const { taskQueue } = await purchase.handle.describe();
+      const workflowId = `${workflowType}-${purchase.orderId}`;
+      handle = await environment.client.workflow.start(workflowType, { workflowId, taskQueue });
+      await handle.result();
+    });
+    if (handle === undefined) throw new Error('The housekeeping was not started');
+    return handle;
   };
 }
 

@@ -56,6 +56,8 @@ export interface WorkbenchOptions {
   readonly environment: TestWorkflowEnvironment;
   readonly database: Database;
   readonly gateway: Gateway;
+  /** For workflows that the worker itself starts again. */
+  readonly inquiryScheduleSeconds?: readonly number[];
 }
 
 export interface Workbench {
@@ -89,7 +91,8 @@ export interface Purchase {
 }
 
 /** A worker, a database and a gateway around one Temporal environment: everything of the product but its API. */
-export function createWorkbench({ environment, database, gateway }: WorkbenchOptions): Workbench {
+export function createWorkbench(options: WorkbenchOptions): Workbench {
+  const { environment, database, gateway, inquiryScheduleSeconds = INQUIRY_SCHEDULE_SECONDS } = options;
   const taskQueue = `purchases-${randomUUID()}`;
   return {
     taskQueue,
@@ -102,10 +105,11 @@ export function createWorkbench({ environment, database, gateway }: WorkbenchOpt
         gateways: { get: () => gateway },
         log: QUIET_LOG,
         bundle: bundle ?? (await testBundle()),
+        settings: { handoverAfterMs: 3_000, inquiryScheduleSeconds },
         taskQueue,
         clock: async () => new Date(await environment.currentTimeMs()),
       }),
-    buy: (options = {}) => buy({ environment, database, gateway }, taskQueue, options),
+    buy: (order = {}) => buy({ environment, database, gateway }, taskQueue, order),
   };
 }
 

@@ -72,9 +72,13 @@ let simulator: SimulatorProcess;
 
 beforeAll(async () => {
   [environment, simulator] = await Promise.all([startDevServer(), startSimulatorProcess(ledger.path)]);
-  // A dead worker's inquiry is noticed by its time-out; nobody can wait for the product's 45 s sixteen times over.
+  // A dead worker's inquiry is noticed by its time-out; nobody can wait for the product's 30 s sixteen times over.
   const { code } = await changedBundle([
-    { file: 'workflows/steps.ts', from: 'startToCloseTimeout: 45_000', to: 'startToCloseTimeout: 1_500' },
+    {
+      file: 'workflows/steps.ts',
+      from: 'startToCloseTimeout: 30_000,\n  cancellationType',
+      to: 'startToCloseTimeout: 1_500,\n  cancellationType',
+    },
   ]);
   const bundlePath = join(folder, 'workflows.js');
   writeFileSync(bundlePath, code);
