@@ -102,6 +102,40 @@ create table idempotency_keys (
 );
 comment on table idempotency_keys is 'What a caller was answered under an Idempotency-Key.';
 
+create table inbox_events (
+  id uuid not null,
+  gateway text not null,
+  event_id text not null,
+  event_type text not null,
+  occurred_at timestamp with time zone,
+  received_at timestamp with time zone not null,
+  body bytea not null,
+  news json,
+  merchant_reference text,
+  gateway_reference text,
+  state text not null,
+  order_id uuid,
+  attempt_number integer,
+  remark text,
+  applied_at timestamp with time zone,
+  constraint inbox_events_applied_has_time CHECK (((state = ANY (ARRAY['applied'::text, 'nothing_new'::text, 'doubted'::text])) = (applied_at IS NOT NULL))),
+  constraint inbox_events_body_bounded CHECK ((length(body) <= 262144)),
+  constraint inbox_events_event_id_bounded CHECK (((length(event_id) >= 1) AND (length(event_id) <= 255))),
+  constraint inbox_events_event_type_bounded CHECK (((length(event_type) >= 1) AND (length(event_type) <= 100))),
+  constraint inbox_events_gateway_bounded CHECK (((length(gateway) >= 1) AND (length(gateway) <= 64))),
+  constraint inbox_events_gateway_reference_bounded CHECK (((length(gateway_reference) >= 1) AND (length(gateway_reference) <= 255))),
+  constraint inbox_events_matched_has_order CHECK (((state = ANY (ARRAY['unmatched'::text, 'pooled'::text, 'not_understood'::text])) = (order_id IS NULL))),
+  constraint inbox_events_merchant_reference_bounded CHECK (((length(merchant_reference) >= 1) AND (length(merchant_reference) <= 255))),
+  constraint inbox_events_news_names_a_charge CHECK (((news IS NULL) OR (merchant_reference IS NOT NULL) OR (gateway_reference IS NOT NULL))),
+  constraint inbox_events_once UNIQUE (gateway, event_id),
+  constraint inbox_events_pkey PRIMARY KEY (id),
+  constraint inbox_events_remark_bounded CHECK (((length(remark) >= 1) AND (length(remark) <= 1000))),
+  constraint inbox_events_state_known CHECK ((state = ANY (ARRAY['stored'::text, 'applied'::text, 'nothing_new'::text, 'doubted'::text, 'unmatched'::text, 'pooled'::text, 'not_understood'::text, 'stuck'::text]))),
+  constraint inbox_events_trouble_has_remark CHECK (((state <> ALL (ARRAY['doubted'::text, 'stuck'::text])) OR (remark IS NOT NULL))),
+  constraint inbox_events_understood_has_news CHECK (((state = 'not_understood'::text) = (news IS NULL)))
+);
+comment on table inbox_events is 'What gateways told us by webhook, stored before they were answered.';
+
 create table order_status_transitions (
   from_status text not null,
   to_status text not null,
@@ -157,12 +191,13 @@ create table outbox_events (
   kind text not null,
   payload jsonb not null,
   created_at timestamp with time zone not null,
-  subject_id uuid,
+  subject_id text,
   sequence integer not null,
   constraint outbox_events_once UNIQUE NULLS NOT DISTINCT (order_id, kind, attempt_number, subject_id),
   constraint outbox_events_pkey PRIMARY KEY (id),
   constraint outbox_events_sequence_counts CHECK (((sequence >= 1) AND (sequence <= 1000000))),
-  constraint outbox_events_sequence_once UNIQUE (order_id, sequence)
+  constraint outbox_events_sequence_once UNIQUE (order_id, sequence),
+  constraint outbox_events_subject_bounded CHECK (((length(subject_id) >= 1) AND (length(subject_id) <= 100)))
 );
 comment on table outbox_events is 'News for the world outside, written with the change and sent after the commit.';
 
@@ -256,6 +291,12 @@ alter table evidence add constraint evidence_attempt_exists
 alter table evidence add constraint evidence_order_id_fkey
   FOREIGN KEY (order_id) REFERENCES orders(id);
 
+alter table inbox_events add constraint inbox_events_attempt_exists
+  FOREIGN KEY (order_id, attempt_number) REFERENCES payment_attempts(order_id, attempt_number);
+
+alter table inbox_events add constraint inbox_events_order_id_fkey
+  FOREIGN KEY (order_id) REFERENCES orders(id);
+
 alter table orders add constraint orders_evidence_proves_status
   FOREIGN KEY (id, status, evidence_id) REFERENCES evidence(order_id, proves_order_status, id);
 
@@ -278,6 +319,12 @@ CREATE INDEX deliveries_parked ON deliveries USING btree (endpoint_id) WHERE (st
 CREATE INDEX evidence_by_order ON evidence USING btree (order_id, recorded_at);
 
 CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
+
+CREATE INDEX inbox_events_by_state ON inbox_events USING btree (state, id DESC);
+
+CREATE INDEX inbox_events_stored ON inbox_events USING btree (order_id) WHERE (state = 'stored'::text);
+
+CREATE INDEX inbox_events_without_order ON inbox_events USING btree (received_at) WHERE (state = ANY (ARRAY['unmatched'::text, 'pooled'::text]));
 
 CREATE INDEX orders_by_status ON orders USING btree (status, id DESC);
 
@@ -385,6 +432,23 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION guard_inbox_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if (new.id, new.gateway, new.event_id, new.event_type, new.received_at, new.body, new.news::text)
+     is distinct from (old.id, old.gateway, old.event_id, old.event_type, old.received_at, old.body, old.news::text) then
+    raise exception 'what inbox event % says is fixed', old.id
+      using errcode = 'check_violation', constraint = 'inbox_events_content_fixed';
+  end if;
+  if old.state in ('applied', 'nothing_new') and new.state <> old.state then
+    raise exception 'inbox event % is % and stays so', old.id, old.state
+      using errcode = 'check_violation', constraint = 'inbox_events_applied_is_final';
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION guard_order()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -455,6 +519,10 @@ CREATE TRIGGER entitlements_never_removed BEFORE DELETE OR TRUNCATE ON entitleme
 CREATE TRIGGER evidence_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON evidence FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER evidence_guard BEFORE INSERT ON evidence FOR EACH ROW WHEN ((new.kind = 'never_sent'::text)) EXECUTE FUNCTION guard_evidence();
+
+CREATE TRIGGER inbox_events_guard BEFORE UPDATE ON inbox_events FOR EACH ROW EXECUTE FUNCTION guard_inbox_event();
+
+CREATE TRIGGER inbox_events_never_removed BEFORE DELETE OR TRUNCATE ON inbox_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER orders_entitlement_kinds_kept BEFORE UPDATE OF entitlement_kinds ON orders FOR EACH ROW WHEN ((new.entitlement_kinds IS DISTINCT FROM old.entitlement_kinds)) EXECUTE FUNCTION keep_entitlement_kinds();
 

@@ -4,6 +4,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { deliveryRefusals } from './refusals/deliveries.ts';
 import { entitlementRefusals } from './refusals/entitlements.ts';
 import { evidenceRefusals } from './refusals/evidence.ts';
+import { inboxEventRefusals } from './refusals/inbox-events.ts';
 import { orderRefusals } from './refusals/orders.ts';
 import { otherRefusals } from './refusals/others.ts';
 import { outboxRefusals } from './refusals/outbox.ts';
@@ -18,6 +19,7 @@ const REFUSALS = {
   ...outboxRefusals(database),
   ...deliveryRefusals(database),
   ...entitlementRefusals(database),
+  ...inboxEventRefusals(database),
   ...otherRefusals(database),
 };
 

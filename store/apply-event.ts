@@ -1,0 +1,129 @@
+import type { ChargeNews, EventNews, InboxEventState } from '../domain/gateway-event.ts';
+import { type Database, inTransaction, type Queryable } from './database.ts';
+import { insertEvidence } from './evidence.ts';
+import { notifyOrderChanged } from './order-changes.ts';
+import { insertOutboxEvent } from './outbox-events.ts';
+import { recordNewsWithin } from './records.ts';
+
+/**
+ * Applies one stored event to its order: what it changes and the mark that it was applied are one commit, so a process
+ * that dies leaves both or neither, and whoever comes second finds the mark. Returns how it stands afterwards; undefined when
+ * there was nothing to do.
+ */
+export async function applyInboxEvent(
+  database: Database,
+  { id, now }: { readonly id: string; readonly now: string },
+): Promise<InboxEventState | undefined> {
+  return inTransaction(database, async (transaction) => {
+    const event = await lockStored(transaction, id);
+    if (event === undefined) return undefined;
+    const result = await APPLY[event.news.subject](transaction, event, now);
+    await transaction.query(`update inbox_events set state = $2, remark = $3, applied_at = $4 where id = $1`, [
+      id,
+      result.state,
+      result.remark,
+      now,
+    ]);
+    return result.state;
+  });
+}
+
+interface StoredEvent<News extends EventNews> {
+  readonly id: string;
+  readonly gateway: string;
+  readonly orderId: string;
+  readonly attemptNumber: number | null;
+  /** Where the attempt was made, which need not be where the event came from. */
+  readonly attemptGateway: string | null;
+  readonly news: News;
+}
+
+interface Applied {
+  readonly state: 'applied' | 'nothing_new' | 'doubted';
+  readonly remark: string | null;
+}
+
+/** What each subject of an event does to the rows. */
+const APPLY: {
+  readonly [Subject in EventNews['subject']]: (
+    transaction: Queryable,
+    event: StoredEvent<Extract<EventNews, { subject: Subject }>>,
+    now: string,
+  ) => Promise<Applied>;
+} = { charge: applyCharge };
+
+interface LockedRow {
+  readonly gateway: string;
+  readonly order_id: string;
+  readonly attempt_number: number | null;
+  readonly attempt_gateway: string | null;
+  readonly news: EventNews;
+}
+
+async function lockStored(transaction: Queryable, id: string): Promise<StoredEvent<EventNews> | undefined> {
+  const { rows } = await transaction.query<LockedRow>(
+    `select event.gateway, event.order_id, event.attempt_number, attempt.gateway as attempt_gateway, news
+     from inbox_events event
+     left join payment_attempts attempt on (attempt.order_id, attempt.attempt_number) = (event.order_id, event.attempt_number)
+     where event.id = $1 and state = 'stored' for update of event`,
+    [id],
+  );
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { gateway, order_id: orderId, attempt_number: attemptNumber, attempt_gateway: attemptGateway, news } = row;
+  return { id, gateway, orderId, attemptNumber, attemptGateway, news };
+}
+
+async function applyCharge(transaction: Queryable, event: StoredEvent<ChargeNews>, now: string): Promise<Applied> {
+  const { orderId, attemptNumber, news } = event;
+  if (attemptNumber === null) return doubtUnmadeAttempt(transaction, event, now);
+  const stranger = strangerIn(event);
+  const recorded = await recordNewsWithin(transaction, {
+    orderId,
+    attemptNumber,
+    kind: 'webhook',
+    outcome: news.outcome,
+    now,
+    ...(stranger !== undefined && { stranger }),
+  });
+  if (recorded.kind === 'doubted') return { state: 'doubted', remark: recorded.reason };
+  return { state: recorded.kind === 'applied' ? 'applied' : 'nothing_new', remark: null };
+}
+
+function strangerIn({
+  gateway,
+  attemptGateway,
+  news: { foreignAccount },
+}: StoredEvent<ChargeNews>): string | undefined {
+  if (foreignAccount !== null) return `The gateway's event is about its account ${foreignAccount}, which is not ours.`;
+  if (attemptGateway === gateway) return undefined;
+  return `The gateway ${gateway} tells of an attempt that was made at ${attemptGateway}.`;
+}
+
+/**
+ * The event carries our reference for an attempt that the order never made: the row was lost, or somebody else uses our
+ * references. The order is put before a person, which also keeps it from being charged meanwhile.
+ */
+async function doubtUnmadeAttempt(
+  transaction: Queryable,
+  { orderId, news }: StoredEvent<ChargeNews>,
+  now: string,
+): Promise<Applied> {
+  const remark = `The gateway says ${news.outcome.kind} for ${news.merchantReference}, an attempt that the order never made.`;
+  await insertEvidence(transaction, {
+    orderId,
+    attemptNumber: null,
+    kind: 'webhook',
+    provesOrderStatus: null,
+    provesAttemptStatus: null,
+    detail: JSON.stringify(news.outcome).slice(0, 8_000),
+    now,
+  });
+  await transaction.query(
+    `update orders set needs_review = true, review_reason = coalesce(review_reason, $2), updated_at = $3 where id = $1`,
+    [orderId, remark.slice(0, 500), now],
+  );
+  await insertOutboxEvent(transaction, { orderId, attemptNumber: null, kind: 'order.needs_review', now });
+  await notifyOrderChanged(transaction, orderId);
+  return { state: 'doubted', remark };
+}
