@@ -34,6 +34,16 @@ export const ERRORS = {
   order_expired: { status: 409, title: 'The time to pay this order is over; nothing was charged.' },
   order_not_payable: { status: 409, title: 'The order takes no new payment attempt; nothing was charged.' },
   order_not_unknown: { status: 409, title: 'Only an order with the status unknown can be settled by decision.' },
+  entitlement_not_found: { status: 404, title: 'The order does not entitle to this, or is not paid yet.' },
+  entitlement_redeemed: { status: 409, title: 'The entitlement was used up by somebody else.' },
+  entitlement_revoked: { status: 409, title: 'The entitlement was taken back.' },
+  webhook_endpoint_not_found: { status: 404, title: 'There is no webhook endpoint with this id.' },
+  webhook_endpoint_disabled: { status: 409, title: 'The webhook endpoint is disabled; add a new one.' },
+  webhook_endpoint_changed: {
+    status: 409,
+    title: 'The webhook endpoint was changed by somebody else at the same moment.',
+  },
+  webhook_url_refused: { status: 422, title: 'This web address cannot be a webhook endpoint.' },
   idempotency_key_reused: { status: 422, title: 'This Idempotency-Key was used with another request body.' },
   idempotency_key_in_progress: { status: 409, title: 'The first request with this Idempotency-Key is still running.' },
   idempotency_key_invalid: { status: 400, title: 'The Idempotency-Key must be 1 to 255 printable ASCII characters.' },
@@ -42,6 +52,10 @@ export const ERRORS = {
   temporal_unavailable: {
     status: 503,
     title: 'The workflow service cannot be reached; try again, no charge is made twice.',
+  },
+  webhook_secret_unfit: {
+    status: 503,
+    title: 'The secret that signs what merchants are told is missing, or is not the one that it was.',
   },
   internal: { status: 500, title: 'Something went wrong here. The request id helps to find it in the log.' },
   // What stops a process at its start.
