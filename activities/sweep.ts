@@ -6,14 +6,28 @@ import type { Tools } from './tools.ts';
 const UNTOUCHED_SECONDS = 60;
 const AT_ONCE = 10;
 
+type ResumeTools = Pick<Tools, 'database' | 'clock' | 'resume' | 'log'>;
+
+export interface ResumePage extends ResumeCommand {
+  readonly untouchedSeconds: number;
+  /** See `OpenOrderPage`. */
+  readonly withFailed: boolean;
+}
+
+/** What the sweeper does, a page at a time: orders in flight only, because nothing is lost where only a wish is waited for. */
+export function resumeOrders(tools: ResumeTools, command: ResumeCommand): Promise<ResumeResult> {
+  return resumePage(tools, { ...command, untouchedSeconds: UNTOUCHED_SECONDS, withFailed: false });
+}
+
 /**
  * Has Temporal start the workflow of each order of one page. Temporal itself says which ones run already, in the same step
  * that would start them, so that nobody can come between the look and the start.
  */
-export async function resumeOrders(tools: Tools, { after, limit }: ResumeCommand): Promise<ResumeResult> {
+export async function resumePage(tools: ResumeTools, page: ResumePage): Promise<ResumeResult> {
+  const { after, limit, withFailed } = page;
   const time = await tools.clock();
-  const untouchedSince = new Date(time.getTime() - UNTOUCHED_SECONDS * 1_000).toISOString();
-  const orders = await listOpenOrders(tools.database, { after, untouchedSince, withFailed: false, limit });
+  const untouchedSince = new Date(time.getTime() - page.untouchedSeconds * 1_000).toISOString();
+  const orders = await listOpenOrders(tools.database, { after, untouchedSince, withFailed, limit });
   const resumed: string[] = [];
   const queue = orders.values();
   const lane = async (): Promise<void> => {
@@ -21,14 +35,11 @@ export async function resumeOrders(tools: Tools, { after, limit }: ResumeCommand
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
   const last = orders.at(-1);
-  return {
-    next: orders.length < limit || last === undefined ? null : last.id,
-    looked: orders.length,
-    resumed: resumed.length,
-  };
+  const next = orders.length < limit || last === undefined ? null : last.id;
+  return { next, looked: orders.length, resumed: resumed.length };
 }
 
-async function resumeOne(tools: Tools, order: OpenOrder): Promise<boolean> {
+async function resumeOne(tools: ResumeTools, order: OpenOrder): Promise<boolean> {
   if ((await tools.resume(order)) === 'running') return false;
   tools.log.warn({ orderId: order.id }, "An order's workflow was gone and has been started again.");
   return true;

@@ -6,6 +6,7 @@ import { addApiKeysCommands } from './commands/api-keys.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrdersCommands } from './commands/orders.ts';
+import { addRebuildCommand } from './commands/rebuild.ts';
 import { addSimulatorCommands } from './commands/simulator.ts';
 import { addStartCommand } from './commands/start.ts';
 import { remark } from './output.ts';
@@ -22,6 +23,7 @@ for (const add of [
   addStartCommand,
   addOrdersCommands,
   addMigrateCommand,
+  addRebuildCommand,
   addApiKeysCommands,
   addSimulatorCommands,
   addDoctorCommand,

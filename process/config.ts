@@ -91,6 +91,13 @@ export function purchaseSettings({
   return { handoverAfterMs, inquiryScheduleSeconds };
 }
 
+/** The variables behind `purchaseSettings`, for commands that start workflows and need nothing else. */
+export function readPurchaseConfig(
+  variables: NodeJS.ProcessEnv,
+): Pick<Config, 'HANDOVER_AFTER_MS' | 'INQUIRY_SCHEDULE_SECONDS'> {
+  return parse(environment.pick({ HANDOVER_AFTER_MS: true, INQUIRY_SCHEDULE_SECONDS: true }), variables);
+}
+
 /** Only where the database is, for commands that need nothing else. @throws CodedError `configuration_invalid` */
 export function readDatabaseUrl(variables: NodeJS.ProcessEnv): string {
   const { DATABASE_URL, DATABASE_PASSWORD } = parse(z.object(databaseAccess), variables);
