@@ -17,8 +17,10 @@ insert into outbox_event_kinds (kind) values
 alter table outbox_events drop constraint outbox_events_kind_known;
 alter table outbox_events add constraint outbox_events_kind_known foreign key (kind) references outbox_event_kinds (kind);
 
--- Which refund, dispute or entitlement the news is about, where an order can have several; null for news of the order itself.
-alter table outbox_events add column subject_id uuid;
+-- Which refund, dispute or entitlement the news is about, where an order can have several: its id, or the entitlement's kind.
+-- Null for news of the order itself.
+alter table outbox_events add column subject_id text
+  constraint outbox_events_subject_bounded check (length(subject_id) between 1 and 100);
 alter table outbox_events drop constraint outbox_events_once;
 alter table outbox_events add constraint outbox_events_once
   unique nulls not distinct (order_id, kind, attempt_number, subject_id);
@@ -74,8 +76,8 @@ create table webhook_endpoints (
   constraint webhook_endpoints_disabled_has_reason check ((disabled_at is null) = (disabled_reason is null))
 );
 
--- One event on its way to one endpoint. Made in the transaction of the event; sent by the workers, at least once: a process
--- that dies between the answer and the mark sends it again under the same id.
+-- One event on its way to one endpoint. Made with the event and sent by the workers, at least once: what a process that died
+-- between the answer and the mark has sent is sent again under the same id.
 create table deliveries (
   event_id uuid not null references outbox_events (id),
   endpoint_id uuid not null references webhook_endpoints (id),
@@ -100,6 +102,17 @@ create table deliveries (
   constraint deliveries_parked_has_reason check ((status = 'parked') = (parked_reason is not null)),
   constraint deliveries_leased_is_pending check (lease is null or status = 'pending')
 );
+
+-- Addressed by the event's own row, so that no way to tell news can forget somebody; disabled endpoints are told of nothing.
+create function address_outbox_event() returns trigger language plpgsql as $$
+begin
+  insert into deliveries (event_id, endpoint_id, tries_since, next_try_at)
+  select new.id, id, new.created_at, new.created_at from webhook_endpoints
+  where disabled_at is null and (event_kinds is null or new.kind = any (event_kinds));
+  return null;
+end $$;
+
+create trigger outbox_events_address after insert on outbox_events for each row execute function address_outbox_event();
 
 create index deliveries_due on deliveries (endpoint_id, next_try_at) where status = 'pending';
 create index deliveries_parked on deliveries (endpoint_id) where status = 'parked';

@@ -340,6 +340,17 @@ CREATE UNIQUE INDEX payment_attempts_one_approved ON payment_attempts USING btre
 
 CREATE UNIQUE INDEX payment_attempts_one_live ON payment_attempts USING btree (order_id) WHERE (status <> ALL (ARRAY['approved'::text, 'declined'::text, 'not_processed'::text]));
 
+CREATE OR REPLACE FUNCTION address_outbox_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into deliveries (event_id, endpoint_id, tries_since, next_try_at)
+  select new.id, id, new.created_at, new.created_at from webhook_endpoints
+  where disabled_at is null and (event_kinds is null or new.kind = any (event_kinds));
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION grant_entitlements()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -531,6 +542,8 @@ CREATE TRIGGER orders_grant_entitlements AFTER UPDATE OF status ON orders FOR EA
 CREATE TRIGGER orders_guard BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION guard_order();
 
 CREATE TRIGGER orders_never_removed BEFORE DELETE OR TRUNCATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER outbox_events_address AFTER INSERT ON outbox_events FOR EACH ROW EXECUTE FUNCTION address_outbox_event();
 
 CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON outbox_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

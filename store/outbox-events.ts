@@ -27,23 +27,25 @@ export interface NewOutboxEvent {
   readonly orderId: string;
   readonly attemptNumber: number | null;
   readonly kind: OutboxEventKind;
-  /** The refund, dispute or entitlement that it is about: an order can have several, and each is news of its own. */
+  /** The id of the refund or dispute, or the kind of the entitlement: an order can have several, and each is news of its own. */
   readonly subjectId?: string;
-  /** More fields for the receiver beside those of the order, in snake_case, such as the refund's amount. */
+  /** More for the receiver beside what is told of the order, in snake_case: `{ refund: { id, amount } }`. */
   readonly details?: Readonly<Record<string, unknown>>;
   readonly now: string;
 }
 
 /**
- * Writes news for the world outside, in the transaction that makes it true. A second one of the same kind for the same
- * attempt and subject is dropped: it is the same news, told by a step that ran twice.
+ * Writes news for the world outside, in the transaction that makes it true; the database itself addresses it to the endpoints
+ * that are told of its kind. A second one of the same kind for the same attempt and subject is dropped: it is the same news,
+ * told by a step that ran twice.
  */
 export async function insertOutboxEvent(transaction: Queryable, event: NewOutboxEvent): Promise<void> {
   await transaction.query(
     `insert into outbox_events (id, order_id, attempt_number, kind, subject_id, payload, created_at)
      select $1, id, $3, $4, $5,
        $6::jsonb || jsonb_build_object('order_id', id, 'status', status, 'shop_reference', shop_reference,
-         'amount', jsonb_build_object('minor_units', amount_minor_units, 'currency', currency)), $7
+         'amount', jsonb_build_object('minor_units', amount_minor_units, 'currency', currency),
+         'entitlements', entitlement_kinds), $7
      from orders where id = $2
      on conflict do nothing`,
     [
@@ -56,4 +58,27 @@ export async function insertOutboxEvent(transaction: Queryable, event: NewOutbox
       event.now,
     ],
   );
+}
+
+/** An event as it was told. */
+export interface OutboxEvent {
+  readonly id: string;
+  readonly sequence: number;
+  readonly kind: OutboxEventKind;
+  readonly payload: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+}
+
+/** All news of an order in its order, for whoever sees by the numbers that one is missing. */
+export async function listEvents(database: Queryable, orderId: string): Promise<OutboxEvent[]> {
+  const { rows } = await database.query<{
+    id: string;
+    sequence: number;
+    kind: OutboxEventKind;
+    payload: Record<string, unknown>;
+    created_at: string;
+  }>('select id, sequence, kind, payload, created_at from outbox_events where order_id = $1 order by sequence', [
+    orderId,
+  ]);
+  return rows.map(({ created_at: createdAt, ...row }) => ({ ...row, createdAt }));
 }

@@ -40,6 +40,7 @@ function eventRefusals(database: Database): Refusals {
         await insert({ ...row, kind: 'order.failed' });
       },
     },
+    outbox_events_subject_bounded: { 'about nothing': () => twice({ subject_id: '' }) },
     outbox_events_order_id_fkey: { 'about no order': () => insert(event(crypto.randomUUID())) },
     outbox_events_once: {
       'the same news of an attempt twice': () => twice({ kind: 'order.failed' }),
