@@ -6,6 +6,7 @@ import type { Entry } from './server/entries.ts';
 import type { FaultState, faultScript } from './server/faults.ts';
 import type { LedgerRow } from './server/ledger-view.ts';
 import type { switches } from './server/switches.ts';
+import type { WebhookRecord, webhookTarget } from './server/webhooks.ts';
 
 export type { Entry } from './server/entries.ts';
 export type { LedgerRow } from './server/ledger-view.ts';
@@ -13,6 +14,7 @@ export type { LedgerRow } from './server/ledger-view.ts';
 /** A script as it is sent; what has a default may be left out. */
 export type FaultInput = z.input<typeof faultScript>;
 export type SwitchesInput = z.input<typeof switches>;
+export type WebhookTargetInput = z.input<typeof webhookTarget>;
 
 export interface LedgerQuestion {
   readonly account?: string;
@@ -25,6 +27,10 @@ export interface LedgerQuestion {
 export interface SimulatorControl {
   readonly address: string;
   putAccount(account: string, value: SwitchesInput): Promise<void>;
+  /** Where the account's events go to; null: nowhere. */
+  aimWebhooks(account: string, target: WebhookTargetInput | null): Promise<void>;
+  /** Every event about a charge whose reference begins so, with its tries. */
+  webhooks(prefix?: string): Promise<readonly WebhookRecord[]>;
   /** @returns the script's id */
   addFault(script: FaultInput): Promise<string>;
   /** Begins at once. During it this control is away too; its other calls wait until the simulator is back. */
@@ -62,6 +68,13 @@ export function createSimulatorControl(address: string): SimulatorControl {
   return {
     address,
     putAccount: async (account, value) => void (await ask('PUT', `/control/accounts/${account}`, value)),
+    aimWebhooks: async (account, target) => {
+      const path = `/control/accounts/${account}/webhooks`;
+      await (target === null ? ask('DELETE', path) : ask('PUT', path, target));
+    },
+    webhooks: async (prefix = '') =>
+      ((await ask('GET', `/control/webhooks?prefix=${encodeURIComponent(prefix)}`)) as { webhooks: WebhookRecord[] })
+        .webhooks,
     addFault: async (script) => ((await ask('POST', '/control/faults', script)) as { id: string }).id,
     beginOutage: async (outage) => void (await ask('POST', '/control/faults', { outage })),
     faults: async () => ((await ask('GET', '/control/faults')) as { faults: FaultState[] }).faults,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Charge, KeyUse } from './books.ts';
+import { chargeOnTheWire } from './charge-on-the-wire.ts';
 import type { NewEntry, WireMoney } from './entries.ts';
 import type { Reply } from './exchange.ts';
 import type { RulingFault } from './faults.ts';
@@ -37,6 +38,7 @@ export async function processCharge(
   if (charge === undefined) throw new Error(`The books do not hold the charge of row ${entry.sequence}`);
   await durable;
   settleInTime(simulator, charge);
+  await simulator.webhooks.mayAnswer(charge.id);
   return { status: 201, body: chargeOnTheWire(charge, request.origin) };
 }
 
@@ -112,20 +114,4 @@ function replyTo({ treatedAs, charge }: Known, origin: string): Reply {
 
 function refused(status: number, code: string, message: string): Reply {
   return { status, body: { error: { code, message } } };
-}
-
-/** A charge as the gateway tells it: only in the API's own words, never what the simulator knows beyond. */
-export function chargeOnTheWire(
-  { id, reference, status, amount, declineCode, createdAt }: Charge,
-  origin: string,
-): object {
-  return {
-    id,
-    reference,
-    status,
-    amount,
-    decline_code: status === 'declined' ? declineCode : null,
-    action_url: status === 'requires_action' ? `${origin}/actions/${id}` : null,
-    created_at: createdAt,
-  };
 }

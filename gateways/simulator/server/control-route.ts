@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { type Exchange, Refusal, readJson, send } from './exchange.ts';
+import { type Exchange, originOf, Refusal, readJson, send } from './exchange.ts';
 import { faultScript } from './faults.ts';
 import type { Simulator } from './simulator.ts';
 import { switches } from './switches.ts';
+import { webhookTarget } from './webhooks.ts';
 
 /** What happens to connections before any request is read; carried out at once, by the listener. */
 export const outage = z.discriminatedUnion('kind', [
@@ -21,6 +22,27 @@ export function putAccount(simulator: Simulator, account: string, exchange: Exch
   const value = parse(switches, exchange);
   simulator.switchBoard.put(account, value);
   send(exchange.response, { status: 200, body: value });
+}
+
+/** `PUT /control/accounts/{account}/webhooks`: from now on the account's events go there. */
+export function putWebhooks(simulator: Simulator, account: string, exchange: Exchange): void {
+  simulator.webhooks.aim(account, { ...parse(webhookTarget, exchange), origin: originOf(exchange) });
+  send(exchange.response, { status: 200, body: { account } });
+}
+
+/** `DELETE /control/accounts/{account}/webhooks`: what was not delivered yet never is. */
+export function deleteWebhooks(simulator: Simulator, account: string, { response }: Exchange): void {
+  simulator.webhooks.aim(account, null);
+  send(response, { status: 200, body: { account } });
+}
+
+/** `GET /control/webhooks?account=&prefix=`: every event with its tries, oldest first. Secrets are not among it. */
+export function getWebhooks(simulator: Simulator, { url, response }: Exchange): void {
+  const [account, prefix] = [url.searchParams.get('account'), url.searchParams.get('prefix')];
+  const webhooks = simulator.webhooks
+    .records()
+    .filter((record) => (account ?? record.account) === record.account && record.reference.startsWith(prefix ?? ''));
+  send(response, { status: 200, body: { webhooks } });
 }
 
 /** `POST /control/faults`: a script for requests to come, or `{"outage": …}`, which begins at once. */

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { WEBHOOK_FAULTS } from './webhook-faults.ts';
 
 const seconds = z.number().min(0).max(3_600);
 const declineCode = z.string().regex(/^[a-z_]{1,64}$/);
@@ -67,7 +68,7 @@ export type InquiryFault = z.infer<typeof inquiryFault>;
 
 /** A script: which fault, for which requests, how often. */
 export const faultScript = z.strictObject({
-  fault: z.discriminatedUnion('kind', [...ruling, ...delivery, ...inquiry]),
+  fault: z.discriminatedUnion('kind', [...ruling, ...delivery, ...inquiry, ...WEBHOOK_FAULTS]),
   /** All that is given must fit; nothing given fits every request. */
   match: z
     .strictObject({

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Charge } from './books.ts';
-import { chargeOnTheWire } from './charging.ts';
+import { chargeOnTheWire } from './charge-on-the-wire.ts';
 import { type Exchange, originOf, Refusal, type Reply, reset, send, sendText } from './exchange.ts';
 import { type InquiryFault, inquiryFault } from './faults.ts';
 import type { Simulator } from './simulator.ts';

@@ -2,7 +2,18 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getAction, postAction } from './action-route.ts';
 import { postCharge } from './charge-route.ts';
-import { deleteFaults, getEntries, getFaults, getLedger, type Outage, postFault, putAccount } from './control-route.ts';
+import {
+  deleteFaults,
+  deleteWebhooks,
+  getEntries,
+  getFaults,
+  getLedger,
+  getWebhooks,
+  type Outage,
+  postFault,
+  putAccount,
+  putWebhooks,
+} from './control-route.ts';
 import { type Exchange, Refusal, readExchange, send } from './exchange.ts';
 import { endProcess } from './fatal.ts';
 import { getCharge, getCharges } from './inquiry-route.ts';
@@ -42,6 +53,7 @@ export async function startSimulator({
     address: `http://${host}:${listeningOn}`,
     close: async () => {
       face.end();
+      simulator.webhooks.close();
       await closeServer(face.server);
       await simulator.ledger.close();
       lock.release();
@@ -112,6 +124,7 @@ const CHARGE = new RegExp(`^/(${ACCOUNT})/v1/charges/([a-z0-9_]{1,64})$`);
 const ACTION = /^\/actions\/([a-z0-9_]{1,64})$/;
 const ACTION_DONE = /^\/actions\/([a-z0-9_]{1,64})\/(complete|fail)$/;
 const CONTROL_ACCOUNT = new RegExp(`^/control/accounts/(${ACCOUNT})$`);
+const CONTROL_WEBHOOKS = new RegExp(`^/control/accounts/(${ACCOUNT})/webhooks$`);
 
 type Handler = (parts: Parts, exchange: Exchange, words: readonly string[]) => Promise<void> | void;
 
@@ -127,6 +140,13 @@ const ROUTES: readonly (readonly [string, RegExp, Handler])[] = [
   ['GET', ACTION, ({ simulator }, exchange, [id = '']) => getAction(simulator, exchange, id)],
   ['POST', ACTION_DONE, ({ simulator }, exchange, [id = '', way = '']) => postAction(simulator, exchange, [id, way])],
   ['PUT', CONTROL_ACCOUNT, ({ simulator }, exchange, [account = '']) => putAccount(simulator, account, exchange)],
+  ['PUT', CONTROL_WEBHOOKS, ({ simulator }, exchange, [account = '']) => putWebhooks(simulator, account, exchange)],
+  [
+    'DELETE',
+    CONTROL_WEBHOOKS,
+    ({ simulator }, exchange, [account = '']) => deleteWebhooks(simulator, account, exchange),
+  ],
+  ['GET', /^\/control\/webhooks$/, ({ simulator }, exchange) => getWebhooks(simulator, exchange)],
   [
     'POST',
     /^\/control\/faults$/,

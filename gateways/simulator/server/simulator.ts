@@ -5,6 +5,7 @@ import { createFaultBook, type FaultBook } from './faults.ts';
 import { type LedgerFile, openLedgerFile } from './ledger-file.ts';
 import { createLedgerView, type LedgerView } from './ledger-view.ts';
 import { createSwitchBoard, type SwitchBoard } from './switches.ts';
+import { createWebhookSender, type WebhookSender } from './webhooks.ts';
 
 /** The gateway behind its HTTP face: what it remembers, what it can do, and what is to go wrong. */
 export interface Simulator {
@@ -13,6 +14,7 @@ export interface Simulator {
   readonly ledger: LedgerFile;
   readonly switchBoard: SwitchBoard;
   readonly faultBook: FaultBook;
+  readonly webhooks: WebhookSender;
   /** References whose token has already had its effect on the way; see charge-route.ts. */
   readonly disturbed: Set<string>;
 }
@@ -20,17 +22,22 @@ export interface Simulator {
 /** Opens the ledger, remembers everything in it, and goes on waiting for the charges that were pending. */
 export async function openSimulator(ledgerPath: string): Promise<Simulator> {
   const { file, entries } = await openLedgerFile(ledgerPath);
+  const faultBook = createFaultBook();
   const simulator: Simulator = {
     books: createBooks(entries),
     view: createLedgerView(entries),
     ledger: file,
     switchBoard: createSwitchBoard(),
-    faultBook: createFaultBook(),
+    faultBook,
+    webhooks: createWebhookSender(faultBook),
     disturbed: new Set(),
   };
   for (const charge of simulator.books.waitingForTime()) settleInTime(simulator, charge);
   return simulator;
 }
+
+/** Rows after which a charge has a status that its merchant was not told by webhook. */
+const CHARGE_HAS_CHANGED: ReadonlySet<Entry['kind']> = new Set(['money_moved', 'charge_declined', 'charge_opened']);
 
 /**
  * Writes one row. The books know it at once, so that a second request in the same instant meets the first one's charge;
@@ -43,6 +50,9 @@ export function record(
   const appended = simulator.ledger.append(row);
   simulator.books.apply(appended.entry);
   simulator.view.apply(appended.entry);
+  const { kind, gateway_reference: id } = appended.entry;
+  const charge = id === null || !CHARGE_HAS_CHANGED.has(kind) ? undefined : simulator.books.charge(id);
+  if (charge !== undefined) void appended.durable.then(() => simulator.webhooks.announce(charge));
   return appended;
 }
 

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Charge } from './books.ts';
+import type { FaultBook } from './faults.ts';
+import { type WebhookFault, webhookFault } from './webhook-faults.ts';
+import { eventBody, signedHeaders, strangersSecret } from './webhook-message.ts';
+
+/** Where an account's events go to, as it is set by the control face. */
+export const webhookTarget = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  /** Each signs every event; two while a secret is changed. */
+  secrets: z
+    .array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/))
+    .min(1)
+    .max(4),
+  /** How long after the charge its event leaves. */
+  delay_ms: z.number().int().min(0).max(60_000).default(0),
+});
+
+export type WebhookTarget = z.infer<typeof webhookTarget>;
+
+export interface WebhookTry {
+  readonly at: string;
+  /** The HTTP status of the answer; null when none came. */
+  readonly status: number | null;
+}
+
+/** One event and what became of it. */
+export interface WebhookRecord {
+  readonly id: string;
+  readonly account: string;
+  readonly reference: string;
+  readonly gateway_reference: string;
+  readonly type: string;
+  readonly body: string;
+  readonly fault: WebhookFault['kind'] | null;
+  readonly tries: readonly WebhookTry[];
+  readonly delivered: boolean;
+}
+
+type Draft = { -readonly [Key in keyof WebhookRecord]: WebhookRecord[Key] } & { tries: WebhookTry[] };
+
+const PAUSES_MS = [200, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
+const PAUSE_MS_MAX = 60_000;
+const TRY_TIMEOUT_MS = 10_000;
+/** No answer waits longer for its event than this, however the receiver fares. */
+const FIRST_MS_MAX = 10_000;
+
+/**
+ * Tells of charges by webhook, each event again and again until it is answered 2xx. Targets and events stand in memory: a
+ * restarted simulator has forgotten what it had not delivered, as if those events were lost.
+ */
+export interface WebhookSender {
+  aim(account: string, target: (WebhookTarget & { readonly origin: string }) | null): void;
+  /** Called when a charge has got a new status and its row is on the disk. */
+  announce(charge: Charge): void;
+  /** Resolves when the charge may be answered: at once, unless its event is to come first. */
+  mayAnswer(chargeId: string): Promise<void>;
+  records(): readonly WebhookRecord[];
+  close(): void;
+}
+
+export function createWebhookSender(faultBook: Pick<FaultBook, 'take'>): WebhookSender {
+  const desk: Desk = { targets: new Map(), records: [], held: new Map(), ended: new AbortController() };
+  const first = new Map<string, Promise<void>>();
+  return {
+    aim(account, target) {
+      if (target === null) desk.targets.delete(account);
+      else desk.targets.set(account, target);
+    },
+    announce(charge) {
+      const target = desk.targets.get(charge.account);
+      if (target === undefined) return;
+      const { account, reference } = charge;
+      const fault = faultBook.take(webhookFault, { account, reference, paymentMethod: null });
+      const waiting = desk.held.get(charge.id) ?? [];
+      desk.held.delete(charge.id);
+      const sent = send(desk, { charge, target, fault });
+      void sent.then(() => Promise.all(waiting.map((record) => deliver(desk, record, 0))));
+      if (fault?.kind !== 'webhook_first') return;
+      first.set(charge.id, Promise.race([sent, sleep(FIRST_MS_MAX, undefined, { ref: false })]));
+    },
+    mayAnswer: async (chargeId) => {
+      await first.get(chargeId);
+      first.delete(chargeId);
+    },
+    records: () => desk.records,
+    close: () => desk.ended.abort(),
+  };
+}
+
+type Target = WebhookTarget & { readonly origin: string };
+
+interface Desk {
+  readonly targets: Map<string, Target>;
+  readonly records: Draft[];
+  /** Events that wait for the next one about their charge. */
+  readonly held: Map<string, Draft[]>;
+  readonly ended: AbortController;
+}
+
+interface Announcement {
+  readonly charge: Charge;
+  readonly target: Target;
+  readonly fault: WebhookFault | undefined;
+}
+
+/** Resolves when the event is delivered, or at once when it is not to be. */
+async function send(desk: Desk, announcement: Announcement): Promise<void> {
+  const { charge, target, fault } = announcement;
+  const record = write(desk, announcement);
+  switch (fault?.kind) {
+    case 'webhook_lost':
+      return;
+    case 'webhook_late':
+      return deliver(desk, record, fault.seconds * 1_000);
+    case 'webhook_out_of_order':
+      desk.held.set(charge.id, [...(desk.held.get(charge.id) ?? []), record]);
+      return;
+    case 'webhook_first':
+      return deliver(desk, record, 0);
+    case 'webhook_twice': {
+      const again = fault.as === 'same_event' ? { ...record } : write(desk, announcement);
+      await Promise.all([record, again].map((one) => deliver(desk, one, target.delay_ms)));
+      return;
+    }
+    default:
+      return deliver(desk, record, target.delay_ms);
+  }
+}
+
+function write({ records }: Desk, { charge, target, fault }: Announcement): Draft {
+  const body = eventBody(charge, target.origin, fault);
+  const { type } = JSON.parse(body) as { readonly type: string };
+  const { account, reference, id } = charge;
+  const record: Draft = {
+    id: `evt_${randomUUID().replaceAll('-', '')}`,
+    account,
+    reference,
+    gateway_reference: id,
+    type,
+    body,
+    fault: fault?.kind ?? null,
+    tries: [],
+    delivered: false,
+  };
+  records.push(record);
+  return record;
+}
+
+/** Again and again, until it is answered 2xx or nobody wants the account's events any more. */
+async function deliver(desk: Desk, record: Draft, afterMs: number): Promise<void> {
+  let pauseMs = afterMs;
+  while (!record.delivered) {
+    if (pauseMs > 0) await sleep(pauseMs, undefined, { ref: false });
+    const target = desk.targets.get(record.account);
+    if (target === undefined || desk.ended.signal.aborted) return;
+    await tryOnce(record, target);
+    // What is forged is refused for ever; once is enough to see that.
+    if (record.fault === 'webhook_forged') return;
+    pauseMs = PAUSES_MS[record.tries.length - 1] ?? PAUSE_MS_MAX;
+  }
+}
+
+async function tryOnce(record: Draft, { url, secrets }: Target): Promise<void> {
+  const known = record.fault === 'webhook_forged' ? [strangersSecret()] : secrets;
+  const at = new Date().toISOString();
+  const status = await post(url, signedHeaders(record.id, record.body, known), record.body);
+  record.tries.push({ at, status });
+  record.delivered ||= status !== null && status >= 200 && status < 300;
+}
+
+/** @returns the status of the answer, or null when there was none in time */
+async function post(url: string, headers: Record<string, string>, body: string): Promise<number | null> {
+  try {
+    const signal = AbortSignal.timeout(TRY_TIMEOUT_MS);
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return null;
+  }
+}
