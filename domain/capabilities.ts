@@ -30,7 +30,8 @@ export interface GatewayCapabilities {
   readonly statements: boolean;
   /** A reference can be closed at the gateway, so that a late request for it is refused from then on. */
   readonly canCloseReference: boolean;
-  readonly refund: { readonly partial: boolean; readonly repeat: RepeatProtection['by'] } | null;
+  /** Null where a gateway cannot be told to refund. `repeat`: what it does when the same refund is asked for twice. */
+  readonly refund: { readonly partial: boolean; readonly repeat: RepeatProtection } | null;
   /** The longest a call may take, all in all, before the answer counts as lost. */
   readonly callTimeoutSeconds: number;
   readonly reference: { readonly lengthMax: number; readonly pattern: string };

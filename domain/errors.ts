@@ -34,6 +34,27 @@ export const ERRORS = {
   order_expired: { status: 409, title: 'The time to pay this order is over; nothing was charged.' },
   order_not_payable: { status: 409, title: 'The order takes no new payment attempt; nothing was charged.' },
   order_not_unknown: { status: 409, title: 'Only an order with the status unknown can be settled by decision.' },
+  order_not_paid: { status: 409, title: 'Only an order that is paid can be refunded; nothing was refunded.' },
+  order_disputed: {
+    status: 409,
+    title: 'The order is in dispute; no refund leaves until that is over, or the customer might get the money twice.',
+  },
+  refund_exceeds_captured: {
+    status: 409,
+    title: 'More than is left of the order after earlier refunds and lost disputes; nothing was refunded.',
+  },
+  refund_currency_mismatch: { status: 422, title: 'A refund is in the currency of its order; nothing was refunded.' },
+  refund_unsupported: {
+    status: 422,
+    title: 'The gateway of this order cannot make this refund; nothing was refunded.',
+  },
+  refund_not_found: { status: 404, title: 'There is no refund with this id.' },
+  refund_not_awaiting_approval: { status: 409, title: 'The refund does not wait for approval.' },
+  refund_approver_is_requester: {
+    status: 403,
+    title: 'Whoever asked for a refund cannot approve it; use the API key of a second person.',
+  },
+  refund_already_sent: { status: 409, title: 'The refund was sent to the gateway and cannot be taken back.' },
   entitlement_not_found: { status: 404, title: 'The order does not entitle to this, or is not paid yet.' },
   entitlement_redeemed: { status: 409, title: 'The entitlement was used up by somebody else.' },
   entitlement_revoked: { status: 409, title: 'The entitlement was taken back.' },

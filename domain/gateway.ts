@@ -44,10 +44,25 @@ export interface InquiryCommand {
   readonly firstSentAt: string;
 }
 
+/** Which charge gives money back, and how much of it. */
 export interface RefundCommand {
+  /** Ours, one per refund, the same on every try. */
   readonly refundReference: string;
   readonly charge: { readonly merchantReference: string; readonly gatewayReference: string | null };
   readonly amount: Money;
+}
+
+/** A refund's request as it is stored before it is sent; see `PreparedCharge`. */
+export interface PreparedRefund {
+  readonly refundReference: string;
+  readonly requestKey: string;
+  readonly body: string;
+}
+
+/** What is known about a sent refund when the gateway is asked about it. */
+export interface RefundInquiry extends RefundCommand {
+  /** The gateway's number for the refund, where an answer has named it. */
+  readonly gatewayReference: string | null;
 }
 
 /** Capture or release of an authorization, addressed like a refund. */
@@ -80,8 +95,11 @@ export interface Gateway {
   /** Absent where a gateway cannot be asked (Adyen): then `capabilities.inquiry.by` is empty. */
   inquire?(command: InquiryCommand, scope: CallScope): Promise<InquiryAnswer>;
 
-  refund?(command: RefundCommand, scope: CallScope): Promise<GatewayOutcome>;
-  inquireRefund?(command: RefundCommand, scope: CallScope): Promise<InquiryAnswer>;
+  /** These three are there together, where `capabilities.refund` is not null. Pure, like `prepareCharge`. */
+  prepareRefund?(command: RefundCommand): PreparedRefund;
+  /** `approved`: the money is on its way back; `declined`: the gateway refuses, and nothing moves. */
+  refund?(prepared: PreparedRefund, scope: CallScope): Promise<GatewayOutcome>;
+  inquireRefund?(inquiry: RefundInquiry, scope: CallScope): Promise<InquiryAnswer>;
 
   authorize?(prepared: PreparedCharge, scope: CallScope): Promise<GatewayOutcome>;
   capture?(command: FollowUpCommand, scope: CallScope): Promise<GatewayOutcome>;

@@ -13,17 +13,22 @@ export const MERCHANT_REFERENCE = /^[0-9A-HJKMNP-TV-Z]{26}[0-9]{2}$/;
  * any of these would differ on a retry and become a second charge.
  */
 export function merchantReference(orderId: string, attemptNumber: number): string {
-  if (!UUID.test(orderId)) throw new RangeError(`Not a lower-case UUID: ${orderId}`);
   if (!Number.isInteger(attemptNumber) || attemptNumber < 1 || attemptNumber > ATTEMPT_NUMBER_MAX) {
     throw new RangeError(`Attempt number out of 1..${ATTEMPT_NUMBER_MAX}: ${attemptNumber}`);
   }
-  let bits = BigInt(`0x${orderId.replaceAll('-', '')}`);
+  return ulidOf(orderId) + String(attemptNumber).padStart(2, '0');
+}
+
+/** A UUID in the 26 characters that every gateway takes. */
+export function ulidOf(uuid: string): string {
+  if (!UUID.test(uuid)) throw new RangeError(`Not a lower-case UUID: ${uuid}`);
+  let bits = BigInt(`0x${uuid.replaceAll('-', '')}`);
   let text = '';
   for (let place = 0; place < 26; place += 1) {
     text = CROCKFORD.charAt(Number(bits & 31n)) + text;
     bits >>= 5n;
   }
-  return text + String(attemptNumber).padStart(2, '0');
+  return text;
 }
 
 /** The way back, for people who hold a gateway's statement line: which order and attempt is this? Undefined if not ours. */

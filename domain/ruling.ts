@@ -6,7 +6,7 @@ import {
   type SettledAttemptStatus,
 } from './attempt.ts';
 import { formatMoney, type Money, sameMoney } from './money.ts';
-import { canMove, type EvidencedOrderStatus, needsEvidence, type OrderStatus } from './order.ts';
+import { canMove, type EvidencedOrderStatus, isClosed, needsEvidence, type OrderStatus } from './order.ts';
 import type { GatewayOutcome } from './outcome.ts';
 
 /** What the row says at the moment when news about an attempt comes in. */
@@ -14,8 +14,12 @@ export interface AttemptOnTrial {
   readonly orderStatus: OrderStatus;
   readonly orderAmount: Money;
   readonly attemptStatus: AttemptStatus;
+  /** The gateway's number for the attempt, as the row has it. */
+  readonly gatewayReference: string | null;
   /** The gateway's number in the news already belongs to another attempt. */
   readonly gatewayReferenceTaken: boolean;
+  /** The money that the news is about is written down as an over-payment already. */
+  readonly overPaymentKnown: boolean;
   /** The news came by itself and in no sure order (a webhook), so it may be older than what is known. */
   readonly mayBeOld?: boolean;
   /** Why the news cannot be about this attempt at all, whatever it says: another account or gateway tells it. */
@@ -33,6 +37,14 @@ export type Ruling =
       readonly provesAttemptStatus: SettledAttemptStatus | null;
       readonly provesOrderStatus: EvidencedOrderStatus | null;
     }
+  /** The money is there and the order does not need it: it goes back, once. The order stays what it is. */
+  | {
+      readonly kind: 'over_paid';
+      readonly attemptStatus: AttemptStatus;
+      readonly orderStatus: OrderStatus;
+      readonly provesAttemptStatus: 'approved' | null;
+      readonly reason: string;
+    }
   /** The news cannot be true together with the order. It is kept, never applied, and a person looks at it. */
   | {
       readonly kind: 'doubted';
@@ -43,7 +55,8 @@ export type Ruling =
 
 /**
  * Decides what news about an attempt means for its order. First writer wins: a settled attempt never changes, and money
- * that turns up afterwards is a matter for a person. An approval counts only for exactly the order's amount.
+ * that turns up afterwards is an over-payment. An approval counts only for exactly the order's amount: of any other, or
+ * of a charge that belongs to another attempt, nobody can say whose money it is, so it goes before a person.
  * @param anotherFollows a further attempt is made without the customer, so a request that never left does not fail the order
  */
 export function ruleOn(attempt: AttemptOnTrial, outcome: GatewayOutcome, anotherFollows = false): Ruling {
@@ -51,6 +64,7 @@ export function ruleOn(attempt: AttemptOnTrial, outcome: GatewayOutcome, another
     const { attemptStatus, orderStatus, stranger: reason } = attempt;
     return { kind: 'doubted', attemptStatus, orderStatus, reason };
   }
+  if (outcome.kind === 'approved' && isUnneeded(attempt, outcome)) return ruleOnUnneeded(attempt, outcome);
   if (isSettled(attempt.attemptStatus)) return ruleOnSettled(attempt, outcome);
   const doubt = findDoubt(attempt, outcome);
   if (doubt !== undefined) {
@@ -72,15 +86,49 @@ export function ruleOn(attempt: AttemptOnTrial, outcome: GatewayOutcome, another
   };
 }
 
+type Approval = GatewayOutcome & { readonly kind: 'approved' };
+
+/**
+ * Money for an attempt that is dead, for an order that is over, or by a second charge beside the one that paid. An approval
+ * without a number, of an attempt that is approved, is taken for the same charge: to refund it might refund the payment.
+ */
+function isUnneeded({ attemptStatus, orderStatus, gatewayReference }: AttemptOnTrial, outcome: Approval): boolean {
+  if (attemptStatus === 'approved') {
+    return (
+      gatewayReference !== null &&
+      outcome.gatewayReference !== undefined &&
+      outcome.gatewayReference !== gatewayReference
+    );
+  }
+  if (isSettled(attemptStatus)) return true;
+  return attemptStatus !== 'claimed' && isClosed(orderStatus) && orderStatus !== 'paid';
+}
+
+function ruleOnUnneeded(attempt: AttemptOnTrial, outcome: Approval): Ruling {
+  const { attemptStatus, orderStatus, orderAmount, gatewayReferenceTaken, overPaymentKnown } = attempt;
+  if (overPaymentKnown) return { kind: 'nothing_new' };
+  const words = `The gateway approved a payment for an attempt that is ${attemptStatus}, of an order that is ${orderStatus}`;
+  const doubt = (reason: string): Ruling => ({ kind: 'doubted', attemptStatus, orderStatus, reason });
+  if (gatewayReferenceTaken) return doubt(`${words}, by a gateway reference that belongs to another attempt.`);
+  if (!sameMoney(outcome.amount, orderAmount)) {
+    return doubt(`${words}, of ${formatMoney(outcome.amount)}; the order is for ${formatMoney(orderAmount)}.`);
+  }
+  const settlesNow = !isSettled(attemptStatus);
+  return {
+    kind: 'over_paid',
+    attemptStatus: settlesNow ? 'approved' : attemptStatus,
+    orderStatus,
+    provesAttemptStatus: settlesNow ? 'approved' : null,
+    reason: `${words}.`,
+  };
+}
+
 function ruleOnSettled({ attemptStatus, orderStatus, orderAmount }: AttemptOnTrial, outcome: GatewayOutcome): Ruling {
   if (attemptStatus === 'approved' && outcome.kind === 'approved' && !sameMoney(outcome.amount, orderAmount)) {
     const reason = `The gateway says that it took ${formatMoney(outcome.amount)} for an attempt that was approved for ${formatMoney(orderAmount)}.`;
     return { kind: 'doubted', attemptStatus, orderStatus, reason };
   }
-  const contradicts =
-    (outcome.kind === 'approved' && attemptStatus !== 'approved') ||
-    (outcome.kind === 'declined' && attemptStatus === 'approved');
-  if (!contradicts) return { kind: 'nothing_new' };
+  if (outcome.kind !== 'declined' || attemptStatus !== 'approved') return { kind: 'nothing_new' };
   return {
     kind: 'doubted',
     attemptStatus,

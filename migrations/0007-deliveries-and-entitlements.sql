@@ -9,7 +9,7 @@ create table outbox_event_kinds (
 
 insert into outbox_event_kinds (kind) values
   ('order.paid'), ('order.failed'), ('order.expired'), ('order.cancelled'), ('order.authorized'), ('order.voided'),
-  ('order.needs_review'),
+  ('order.needs_review'), ('order.over_paid'),
   ('refund.succeeded'), ('refund.failed'),
   ('dispute.opened'), ('dispute.won'), ('dispute.lost'),
   ('entitlement.revoked');

@@ -47,6 +47,27 @@ create table deliveries (
 );
 comment on table deliveries is 'One event on its way to one endpoint.';
 
+create table disputes (
+  id uuid not null,
+  order_id uuid not null,
+  attempt_number integer not null,
+  gateway text not null,
+  gateway_reference text not null,
+  amount_minor_units bigint not null,
+  currency text not null,
+  status text not null,
+  evidence_id uuid not null,
+  opened_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  constraint disputes_amount_positive CHECK ((amount_minor_units > 0)),
+  constraint disputes_closed_has_time CHECK (((status = 'opened'::text) = (closed_at IS NULL))),
+  constraint disputes_gateway_reference_bounded CHECK (((length(gateway_reference) >= 1) AND (length(gateway_reference) <= 255))),
+  constraint disputes_once UNIQUE (gateway, gateway_reference),
+  constraint disputes_pkey PRIMARY KEY (id),
+  constraint disputes_status_known CHECK ((status = ANY (ARRAY['opened'::text, 'won'::text, 'lost'::text])))
+);
+comment on table disputes is 'Money that the customer''s bank takes back.';
+
 create table entitlements (
   order_id uuid not null,
   kind text not null,
@@ -136,6 +157,21 @@ create table inbox_events (
 );
 comment on table inbox_events is 'What gateways told us by webhook, stored before they were answered.';
 
+create table journal_lines (
+  movement text not null,
+  account text not null,
+  order_id uuid not null,
+  amount_minor_units bigint not null,
+  currency text not null,
+  recorded_at timestamp with time zone not null,
+  constraint journal_lines_account_known CHECK ((account = ANY (ARRAY['gateway'::text, 'sales'::text, 'refunds'::text, 'over_payments'::text, 'disputes_open'::text, 'disputes_lost'::text]))),
+  constraint journal_lines_amount_not_zero CHECK ((amount_minor_units <> 0)),
+  constraint journal_lines_currency_is_iso_code CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint journal_lines_movement_bounded CHECK (((length(movement) >= 1) AND (length(movement) <= 200))),
+  constraint journal_lines_pkey PRIMARY KEY (movement, account)
+);
+comment on table journal_lines is 'Every movement of money, twice. Append-only.';
+
 create table order_status_transitions (
   from_status text not null,
   to_status text not null,
@@ -159,15 +195,24 @@ create table orders (
   expires_at timestamp with time zone not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  captured_minor_units bigint not null default 0,
+  refund_reserved_minor_units bigint not null default 0,
+  refunded_minor_units bigint not null default 0,
+  disputed_minor_units bigint not null default 0,
+  dispute_lost_minor_units bigint not null default 0,
   entitlement_kinds text[] not null default '{order}'::text[],
   constraint orders_amount_positive_and_safe CHECK (((amount_minor_units >= 1) AND (amount_minor_units <= '9007199254740991'::bigint))),
+  constraint orders_captured_bounded CHECK (((captured_minor_units >= 0) AND (captured_minor_units <= amount_minor_units))),
   constraint orders_currency_is_iso_code CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint orders_current_attempt_bounded CHECK (((current_attempt >= 0) AND (current_attempt <= 99))),
   constraint orders_description_bounded CHECK (((length(description) >= 1) AND (length(description) <= 500))),
+  constraint orders_disputed_not_negative CHECK (((disputed_minor_units >= 0) AND (dispute_lost_minor_units >= 0))),
   constraint orders_entitlement_kinds_format CHECK (((cardinality(entitlement_kinds) >= 1) AND (cardinality(entitlement_kinds) <= 20) AND (cardinality(string_to_array(array_to_string(entitlement_kinds, ','::text, '!'::text), ','::text)) = cardinality(entitlement_kinds)) AND (array_to_string(entitlement_kinds, ','::text, '!'::text) ~ '^[a-z][a-z0-9_-]{0,63}(,[a-z][a-z0-9_-]{0,63})*$'::text))),
   constraint orders_final_status_has_evidence CHECK (((status = ANY (ARRAY['paid'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'voided'::text])) = (evidence_id IS NOT NULL))),
   constraint orders_gateway_bounded CHECK (((length(gateway) >= 1) AND (length(gateway) <= 64))),
+  constraint orders_never_over_refunded CHECK (((refund_reserved_minor_units + dispute_lost_minor_units) <= captured_minor_units)),
   constraint orders_pkey PRIMARY KEY (id),
+  constraint orders_refunded_was_reserved CHECK (((refunded_minor_units >= 0) AND (refunded_minor_units <= refund_reserved_minor_units))),
   constraint orders_return_url_bounded CHECK (((length(return_url) >= 1) AND (length(return_url) <= 2000))),
   constraint orders_review_has_reason CHECK ((needs_review = (review_reason IS NOT NULL))),
   constraint orders_review_reason_bounded CHECK (((length(review_reason) >= 1) AND (length(review_reason) <= 500))),
@@ -200,6 +245,25 @@ create table outbox_events (
   constraint outbox_events_subject_bounded CHECK (((length(subject_id) >= 1) AND (length(subject_id) <= 100)))
 );
 comment on table outbox_events is 'News for the world outside, written with the change and sent after the commit.';
+
+create table over_payments (
+  id uuid not null,
+  order_id uuid not null,
+  attempt_number integer not null,
+  gateway text not null,
+  gateway_reference text,
+  amount_minor_units bigint not null,
+  currency text not null,
+  reason text not null,
+  evidence_id uuid not null,
+  recorded_at timestamp with time zone not null,
+  constraint over_payments_amount_positive CHECK ((amount_minor_units > 0)),
+  constraint over_payments_for_refund UNIQUE (id, order_id, amount_minor_units),
+  constraint over_payments_once UNIQUE (gateway, gateway_reference),
+  constraint over_payments_pkey PRIMARY KEY (id),
+  constraint over_payments_reason_bounded CHECK (((length(reason) >= 1) AND (length(reason) <= 500)))
+);
+comment on table over_payments is 'Money that came in for an attempt or an order that is over. Append-only.';
 
 create table payment_attempts (
   order_id uuid not null,
@@ -246,6 +310,60 @@ create table payment_attempts (
 );
 comment on table payment_attempts is 'One try to charge an order, and the payment token that was burnt for it.';
 
+create table refund_status_transitions (
+  from_status text not null,
+  to_status text not null,
+  constraint refund_status_transitions_pkey PRIMARY KEY (from_status, to_status)
+);
+comment on table refund_status_transitions is 'The moves a refund may make.';
+
+create table refunds (
+  id uuid not null,
+  order_id uuid not null,
+  attempt_number integer not null,
+  charge_gateway_reference text,
+  over_payment_id uuid,
+  gateway text not null,
+  refund_reference text not null,
+  gateway_reference text,
+  amount_minor_units bigint not null,
+  currency text not null,
+  reason text,
+  status text not null,
+  requested_by text not null,
+  needs_approval boolean not null default false,
+  approved_by text,
+  request_key text,
+  request_body text,
+  sends integer not null default 0,
+  sent_at timestamp with time zone,
+  last_sent_at timestamp with time zone,
+  failure_code text,
+  review_reason text,
+  evidence_id uuid,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint refunds_amount_positive_and_safe CHECK (((amount_minor_units >= 1) AND (amount_minor_units <= '9007199254740991'::bigint))),
+  constraint refunds_answered_was_sent CHECK (((status = ANY (ARRAY['awaiting_approval'::text, 'requested'::text, 'failed'::text])) OR (sends > 0))),
+  constraint refunds_approved_before_sent CHECK (((NOT needs_approval) OR (approved_by IS NOT NULL) OR (status = ANY (ARRAY['awaiting_approval'::text, 'failed'::text])))),
+  constraint refunds_approver_is_another CHECK (((approved_by IS NULL) OR (approved_by <> requested_by))),
+  constraint refunds_failed_has_code CHECK (((status = 'failed'::text) = (failure_code IS NOT NULL))),
+  constraint refunds_gateway_reference_unique UNIQUE (gateway, gateway_reference),
+  constraint refunds_pkey PRIMARY KEY (id),
+  constraint refunds_reason_bounded CHECK (((length(reason) >= 1) AND (length(reason) <= 500))),
+  constraint refunds_reference_format CHECK ((refund_reference ~ '^[0-9A-HJKMNP-TV-Z]{26}RF$'::text)),
+  constraint refunds_reference_unique UNIQUE (refund_reference),
+  constraint refunds_request_body_bounded CHECK ((length(request_body) <= 20000)),
+  constraint refunds_request_key_unique UNIQUE (request_key),
+  constraint refunds_requested_by_bounded CHECK (((length(requested_by) >= 1) AND (length(requested_by) <= 100))),
+  constraint refunds_review_reason_bounded CHECK (((length(review_reason) >= 1) AND (length(review_reason) <= 500))),
+  constraint refunds_sends_bounded CHECK (((sends >= 0) AND (sends <= 1000))),
+  constraint refunds_sent_is_recorded CHECK ((((sends = 0) = (sent_at IS NULL)) AND ((sends = 0) = (last_sent_at IS NULL)) AND ((sends = 0) OR ((request_key IS NOT NULL) AND (request_body IS NOT NULL))))),
+  constraint refunds_settled_has_evidence CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text])) = (evidence_id IS NOT NULL))),
+  constraint refunds_status_known CHECK ((status = ANY (ARRAY['awaiting_approval'::text, 'requested'::text, 'sent'::text, 'pending'::text, 'unknown'::text, 'succeeded'::text, 'failed'::text])))
+);
+comment on table refunds is 'Money on its way back to the customer.';
+
 create table schema_migrations (
   number integer not null,
   name text not null,
@@ -282,6 +400,12 @@ alter table deliveries add constraint deliveries_endpoint_id_fkey
 alter table deliveries add constraint deliveries_event_id_fkey
   FOREIGN KEY (event_id) REFERENCES outbox_events(id);
 
+alter table disputes add constraint disputes_attempt_exists
+  FOREIGN KEY (order_id, attempt_number) REFERENCES payment_attempts(order_id, attempt_number);
+
+alter table disputes add constraint disputes_evidence_id_fkey
+  FOREIGN KEY (evidence_id) REFERENCES evidence(id);
+
 alter table entitlements add constraint entitlements_order_id_fkey
   FOREIGN KEY (order_id) REFERENCES orders(id);
 
@@ -297,6 +421,9 @@ alter table inbox_events add constraint inbox_events_attempt_exists
 alter table inbox_events add constraint inbox_events_order_id_fkey
   FOREIGN KEY (order_id) REFERENCES orders(id);
 
+alter table journal_lines add constraint journal_lines_order_id_fkey
+  FOREIGN KEY (order_id) REFERENCES orders(id);
+
 alter table orders add constraint orders_evidence_proves_status
   FOREIGN KEY (id, status, evidence_id) REFERENCES evidence(order_id, proves_order_status, id);
 
@@ -306,15 +433,35 @@ alter table outbox_events add constraint outbox_events_kind_known
 alter table outbox_events add constraint outbox_events_order_id_fkey
   FOREIGN KEY (order_id) REFERENCES orders(id);
 
+alter table over_payments add constraint over_payments_attempt_exists
+  FOREIGN KEY (order_id, attempt_number) REFERENCES payment_attempts(order_id, attempt_number);
+
+alter table over_payments add constraint over_payments_evidence_id_fkey
+  FOREIGN KEY (evidence_id) REFERENCES evidence(id);
+
 alter table payment_attempts add constraint payment_attempts_evidence_proves_status
   FOREIGN KEY (order_id, attempt_number, status, evidence_id) REFERENCES evidence(order_id, attempt_number, proves_attempt_status, id);
 
 alter table payment_attempts add constraint payment_attempts_order_id_fkey
   FOREIGN KEY (order_id) REFERENCES orders(id);
 
+alter table refunds add constraint refunds_attempt_exists
+  FOREIGN KEY (order_id, attempt_number) REFERENCES payment_attempts(order_id, attempt_number);
+
+alter table refunds add constraint refunds_evidence_id_fkey
+  FOREIGN KEY (evidence_id) REFERENCES evidence(id);
+
+alter table refunds add constraint refunds_order_id_fkey
+  FOREIGN KEY (order_id) REFERENCES orders(id);
+
+alter table refunds add constraint refunds_over_payment_whole
+  FOREIGN KEY (over_payment_id, order_id, amount_minor_units) REFERENCES over_payments(id, order_id, amount_minor_units);
+
 CREATE INDEX deliveries_due ON deliveries USING btree (endpoint_id, next_try_at) WHERE (status = 'pending'::text);
 
 CREATE INDEX deliveries_parked ON deliveries USING btree (endpoint_id) WHERE (status = 'parked'::text);
+
+CREATE INDEX disputes_by_order ON disputes USING btree (order_id, opened_at);
 
 CREATE INDEX evidence_by_order ON evidence USING btree (order_id, recorded_at);
 
@@ -326,6 +473,8 @@ CREATE INDEX inbox_events_stored ON inbox_events USING btree (order_id) WHERE (s
 
 CREATE INDEX inbox_events_without_order ON inbox_events USING btree (received_at) WHERE (state = ANY (ARRAY['unmatched'::text, 'pooled'::text]));
 
+CREATE INDEX journal_lines_by_order ON journal_lines USING btree (order_id, recorded_at);
+
 CREATE INDEX orders_by_status ON orders USING btree (status, id DESC);
 
 CREATE INDEX orders_in_flight ON orders USING btree (updated_at) WHERE (status = ANY (ARRAY['processing'::text, 'requires_action'::text, 'authorized'::text, 'unknown'::text]));
@@ -336,9 +485,17 @@ CREATE INDEX orders_unpaid_by_expiry ON orders USING btree (expires_at) WHERE (s
 
 CREATE UNIQUE INDEX outbox_events_paid_once ON outbox_events USING btree (order_id) WHERE (kind = 'order.paid'::text);
 
+CREATE UNIQUE INDEX over_payments_once_without_reference ON over_payments USING btree (order_id, attempt_number) WHERE (gateway_reference IS NULL);
+
 CREATE UNIQUE INDEX payment_attempts_one_approved ON payment_attempts USING btree (order_id) WHERE (status = 'approved'::text);
 
 CREATE UNIQUE INDEX payment_attempts_one_live ON payment_attempts USING btree (order_id) WHERE (status <> ALL (ARRAY['approved'::text, 'declined'::text, 'not_processed'::text]));
+
+CREATE INDEX refunds_by_order ON refunds USING btree (order_id, id);
+
+CREATE INDEX refunds_in_flight ON refunds USING btree (updated_at) WHERE (status <> ALL (ARRAY['succeeded'::text, 'failed'::text]));
+
+CREATE UNIQUE INDEX refunds_one_per_over_payment ON refunds USING btree (over_payment_id) WHERE (status <> 'failed'::text);
 
 CREATE OR REPLACE FUNCTION address_outbox_event()
  RETURNS trigger
@@ -348,6 +505,20 @@ begin
   insert into deliveries (event_id, endpoint_id, tries_since, next_try_at)
   select new.id, id, new.created_at, new.created_at from webhook_endpoints
   where disabled_at is null and (event_kinds is null or new.kind = any (event_kinds));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION demand_balance()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from journal_lines where movement = new.movement
+    group by order_id, currency having sum(amount_minor_units) <> 0) then
+    raise exception 'the lines of % do not add up to nothing', new.movement
+      using errcode = 'check_violation', constraint = 'journal_lines_balanced';
+  end if;
   return null;
 end $function$;
 
@@ -493,6 +664,64 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION guard_over_payment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if exists (
+    select from payment_attempts join orders on orders.id = payment_attempts.order_id
+    where payment_attempts.status = 'approved' and orders.status = 'paid'
+      and (payment_attempts.gateway, payment_attempts.gateway_reference) = (new.gateway, new.gateway_reference)
+    union all
+    select from payment_attempts join orders on orders.id = payment_attempts.order_id
+    where payment_attempts.status = 'approved' and orders.status = 'paid' and new.gateway_reference is null
+      and (payment_attempts.order_id, payment_attempts.attempt_number) = (new.order_id, new.attempt_number)) then
+    raise exception 'the charge % makes an order paid', coalesce(new.gateway_reference, 'without a number')
+      using errcode = 'check_violation', constraint = 'over_payments_never_the_payment';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION guard_refund()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    if new.sends <> 0 or new.status <> (case when new.needs_approval then 'awaiting_approval' else 'requested' end) then
+      raise exception 'refund % starts as % with % sends', new.id, new.status, new.sends
+        using errcode = 'check_violation', constraint = 'refunds_start_unsent';
+    end if;
+    return new;
+  end if;
+  if new.status <> old.status and not exists (
+    select from refund_status_transitions where from_status = old.status and to_status = new.status) then
+    raise exception 'refund % cannot go from % to %', new.id, old.status, new.status
+      using errcode = 'check_violation', constraint = 'refunds_transition_allowed';
+  end if;
+  if (new.id, new.order_id, new.attempt_number, new.charge_gateway_reference, new.over_payment_id, new.gateway,
+      new.refund_reference, new.amount_minor_units, new.currency, new.requested_by, new.needs_approval)
+     is distinct from
+     (old.id, old.order_id, old.attempt_number, old.charge_gateway_reference, old.over_payment_id, old.gateway,
+      old.refund_reference, old.amount_minor_units, old.currency, old.requested_by, old.needs_approval)
+     or (old.gateway_reference is not null and new.gateway_reference is distinct from old.gateway_reference)
+     or (old.approved_by is not null and new.approved_by is distinct from old.approved_by) then
+    raise exception 'what refund % was made with is fixed', old.id
+      using errcode = 'check_violation', constraint = 'refunds_content_fixed';
+  end if;
+  if old.sends > 0 and (new.request_key, new.request_body, new.sent_at)
+     is distinct from (old.request_key, old.request_body, old.sent_at) then
+    raise exception 'what refund % sent is fixed', new.id
+      using errcode = 'check_violation', constraint = 'refunds_request_fixed';
+  end if;
+  if new.sends not in (old.sends, old.sends + 1) then
+    raise exception 'refund % counts its sends one by one', new.id
+      using errcode = 'check_violation', constraint = 'refunds_sends_count_up';
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION keep_entitlement_kinds()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -521,7 +750,32 @@ begin
     using errcode = 'check_violation', constraint = tg_name;
 end $function$;
 
+CREATE OR REPLACE FUNCTION reserve_refund()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  reserved bigint := case when new.status = 'failed' then 0 else new.amount_minor_units end;
+  succeeded bigint := case when new.status = 'succeeded' then new.amount_minor_units else 0 end;
+begin
+  if new.over_payment_id is not null then
+    return null;
+  end if;
+  if tg_op = 'UPDATE' then
+    reserved := reserved - case when old.status = 'failed' then 0 else old.amount_minor_units end;
+    succeeded := succeeded - case when old.status = 'succeeded' then old.amount_minor_units else 0 end;
+  end if;
+  if reserved <> 0 or succeeded <> 0 then
+    update orders set refund_reserved_minor_units = refund_reserved_minor_units + reserved,
+      refunded_minor_units = refunded_minor_units + succeeded, updated_at = new.updated_at
+    where id = new.order_id;
+  end if;
+  return null;
+end $function$;
+
 CREATE TRIGGER deliveries_never_removed BEFORE DELETE OR TRUNCATE ON deliveries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER disputes_never_removed BEFORE DELETE OR TRUNCATE ON disputes FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER entitlements_guard BEFORE INSERT OR UPDATE ON entitlements FOR EACH ROW EXECUTE FUNCTION guard_entitlement();
 
@@ -534,6 +788,10 @@ CREATE TRIGGER evidence_guard BEFORE INSERT ON evidence FOR EACH ROW WHEN ((new.
 CREATE TRIGGER inbox_events_guard BEFORE UPDATE ON inbox_events FOR EACH ROW EXECUTE FUNCTION guard_inbox_event();
 
 CREATE TRIGGER inbox_events_never_removed BEFORE DELETE OR TRUNCATE ON inbox_events FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER journal_lines_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON journal_lines FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE CONSTRAINT TRIGGER journal_lines_balance AFTER INSERT ON journal_lines DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION demand_balance();
 
 CREATE TRIGGER orders_entitlement_kinds_kept BEFORE UPDATE OF entitlement_kinds ON orders FOR EACH ROW WHEN ((new.entitlement_kinds IS DISTINCT FROM old.entitlement_kinds)) EXECUTE FUNCTION keep_entitlement_kinds();
 
@@ -549,8 +807,18 @@ CREATE TRIGGER outbox_events_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 
 CREATE TRIGGER outbox_events_number BEFORE INSERT ON outbox_events FOR EACH ROW EXECUTE FUNCTION number_outbox_event();
 
+CREATE TRIGGER over_payments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON over_payments FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER over_payments_guard BEFORE INSERT ON over_payments FOR EACH ROW EXECUTE FUNCTION guard_over_payment();
+
 CREATE TRIGGER payment_attempts_guard BEFORE INSERT OR UPDATE ON payment_attempts FOR EACH ROW EXECUTE FUNCTION guard_attempt();
 
 CREATE TRIGGER payment_attempts_never_removed BEFORE DELETE OR TRUNCATE ON payment_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER refunds_guard BEFORE INSERT OR UPDATE ON refunds FOR EACH ROW EXECUTE FUNCTION guard_refund();
+
+CREATE TRIGGER refunds_never_removed BEFORE DELETE OR TRUNCATE ON refunds FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+CREATE TRIGGER refunds_reserve AFTER INSERT OR UPDATE OF status ON refunds FOR EACH ROW EXECUTE FUNCTION reserve_refund();
 
 CREATE TRIGGER webhook_endpoints_never_removed BEFORE DELETE OR TRUNCATE ON webhook_endpoints FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

@@ -13,6 +13,7 @@ export const OUTBOX_EVENTS = {
   'order.authorized': 'The money is held for the order and not yet taken.',
   'order.voided': 'The money that was held for the order was let go.',
   'order.needs_review': 'A person has to look at the order.',
+  'order.over_paid': 'Money came in that the order does not need; it goes back.',
   'refund.succeeded': 'Money of the order went back to the customer.',
   'refund.failed': 'A refund did not happen; the amount can be refunded again.',
   'dispute.opened': 'The customer disputes the charge.',

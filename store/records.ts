@@ -6,8 +6,10 @@ import { type Decline, type GatewayOutcome, RAW_LENGTH_MAX } from '../domain/out
 import { type AttemptOnTrial, type Ruling, ruleOn } from '../domain/ruling.ts';
 import { type Database, inTransaction, type Queryable } from './database.ts';
 import { insertEvidence } from './evidence.ts';
+import { recordCapture } from './journal.ts';
 import { notifyOrderChanged } from './order-changes.ts';
 import { insertOutboxEvent, type OutboxEventKind } from './outbox-events.ts';
+import { insertOverPayment, isOverPaymentKnown } from './over-payments.ts';
 
 export interface News {
   readonly orderId: string;
@@ -23,7 +25,11 @@ export interface News {
   readonly stranger?: string;
 }
 
-export type Recorded = Ruling | { readonly kind: 'not_now'; readonly orderStatus: OrderStatus };
+export type Recorded =
+  | Exclude<Ruling, { kind: 'over_paid' }>
+  /** `refundId`: the refund that was asked for in the same transaction; somebody has to start its workflow. */
+  | (Ruling & { readonly kind: 'over_paid'; readonly refundId: string })
+  | { readonly kind: 'not_now'; readonly orderStatus: OrderStatus };
 
 /**
  * Writes down what somebody said about an attempt: attempt, order, evidence, outbox event and notification in one
@@ -43,8 +49,15 @@ export async function recordNewsWithin(transaction: Queryable, news: News): Prom
   const { stranger } = news;
   const trial = { ...attempt, mayBeOld: news.kind === 'webhook', ...(stranger !== undefined && { stranger }) };
   const ruling = ruleOn(trial, news.outcome, news.anotherFollows);
-  if (ruling.kind !== 'nothing_new') await write(transaction, { news, before: attempt, ruling });
-  return ruling;
+  if (ruling.kind === 'nothing_new') return ruling;
+  const evidenceId = await write(transaction, { news, before: attempt, ruling });
+  if (ruling.kind !== 'over_paid') return ruling;
+  const { orderId, attemptNumber, now } = news;
+  const refundId = await insertOverPayment(transaction, {
+    ...{ orderId, attemptNumber, gateway: attempt.gateway, gatewayReference: referenceIn(news.outcome) },
+    ...{ amount: attempt.orderAmount, reason: ruling.reason, evidenceId, now },
+  });
+  return { ...ruling, refundId };
 }
 
 interface LockedRow {
@@ -52,12 +65,19 @@ interface LockedRow {
   readonly amount_minor_units: number;
   readonly currency: Currency;
   readonly attempt_status: AttemptStatus;
+  readonly gateway: string;
+  readonly gateway_reference: string | null;
   readonly reference_taken: boolean;
 }
 
-async function lockAttempt(transaction: Queryable, { orderId, attemptNumber, outcome }: News): Promise<AttemptOnTrial> {
+interface LockedAttempt extends AttemptOnTrial {
+  readonly gateway: string;
+}
+
+async function lockAttempt(transaction: Queryable, { orderId, attemptNumber, outcome }: News): Promise<LockedAttempt> {
   const { rows } = await transaction.query<LockedRow>(
     `select orders.status, amount_minor_units, currency, payment_attempts.status as attempt_status,
+       payment_attempts.gateway, gateway_reference,
        exists (select from payment_attempts other
                where other.gateway = orders.gateway and other.gateway_reference = $3
                  and (other.order_id, other.attempt_number) <> ($1, $2)) as reference_taken
@@ -68,7 +88,12 @@ async function lockAttempt(transaction: Queryable, { orderId, attemptNumber, out
   );
   const row = rows[0];
   if (row === undefined) throw new Error(`Order ${orderId} has no attempt ${attemptNumber}`);
+  const { gateway } = row;
+  const charge = { orderId, attemptNumber, gateway, gatewayReference: referenceIn(outcome) };
   return {
+    gateway,
+    gatewayReference: row.gateway_reference,
+    overPaymentKnown: outcome.kind === 'approved' && (await isOverPaymentKnown(transaction, charge)),
     orderStatus: row.status,
     orderAmount: { minorUnits: row.amount_minor_units, currency: row.currency },
     attemptStatus: row.attempt_status,
@@ -79,11 +104,12 @@ async function lockAttempt(transaction: Queryable, { orderId, attemptNumber, out
 /** What is to be written: the news, how the rows stood, and what was decided. */
 interface Writing {
   readonly news: News;
-  readonly before: AttemptOnTrial;
+  readonly before: LockedAttempt;
   readonly ruling: Exclude<Ruling, { kind: 'nothing_new' }>;
 }
 
-async function write(transaction: Queryable, writing: Writing): Promise<void> {
+/** @returns the id of the evidence */
+async function write(transaction: Queryable, writing: Writing): Promise<string> {
   const { news, before, ruling } = writing;
   const { orderId, attemptNumber, kind, now } = news;
   const evidenceId = await insertEvidence(transaction, {
@@ -91,7 +117,7 @@ async function write(transaction: Queryable, writing: Writing): Promise<void> {
     attemptNumber,
     kind,
     provesOrderStatus: ruling.kind === 'applied' ? ruling.provesOrderStatus : null,
-    provesAttemptStatus: ruling.kind === 'applied' ? ruling.provesAttemptStatus : null,
+    provesAttemptStatus: ruling.kind === 'doubted' ? null : ruling.provesAttemptStatus,
     detail: describe(news.outcome),
     now,
   });
@@ -101,11 +127,12 @@ async function write(transaction: Queryable, writing: Writing): Promise<void> {
     await insertOutboxEvent(transaction, { orderId, attemptNumber, kind: event, now });
   }
   await notifyOrderChanged(transaction, orderId);
+  return evidenceId;
 }
 
 async function updateAttempt(transaction: Queryable, { news, ruling }: Writing, evidenceId: string): Promise<void> {
-  const applied = ruling.kind === 'applied' ? news.outcome : undefined;
-  const settles = ruling.kind === 'applied' && ruling.provesAttemptStatus !== null;
+  const applied = ruling.kind === 'doubted' ? undefined : news.outcome;
+  const settles = ruling.kind !== 'doubted' && ruling.provesAttemptStatus !== null;
   const decline = applied === undefined ? undefined : declineIn(applied);
   const action = applied?.kind === 'requires_action' ? applied.action : undefined;
   await transaction.query(
@@ -148,6 +175,9 @@ async function updateOrder(
      where id = $1`,
     [news.orderId, ruling.orderStatus, settles, evidenceId, review, news.now],
   );
+  if (moves && ruling.orderStatus === 'paid') {
+    await recordCapture(transaction, { orderId: news.orderId, amount: before.orderAmount, now: news.now });
+  }
 }
 
 const EVENT_FOR: Readonly<Partial<Record<OrderStatus, OutboxEventKind>>> = {
@@ -157,6 +187,7 @@ const EVENT_FOR: Readonly<Partial<Record<OrderStatus, OutboxEventKind>>> = {
 
 function eventsFor({ before, ruling }: Writing): OutboxEventKind[] {
   if (ruling.kind === 'doubted') return ['order.needs_review'];
+  if (ruling.kind === 'over_paid') return [];
   const event = ruling.orderStatus === before.orderStatus ? undefined : EVENT_FOR[ruling.orderStatus];
   return event === undefined ? [] : [event];
 }

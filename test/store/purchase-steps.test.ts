@@ -116,7 +116,7 @@ describe('review', () => {
     const orderId = await createOrder();
     await claim(tools, { orderId, attempt: attempt(1), run: 'run-1' });
     await charge(tools, chargeCommand(orderId));
-    const late = { kind: 'approved', amount: { minorUnits: 1_999, currency: 'EUR' }, raw: 'late' } as const;
+    const late = { kind: 'approved', amount: { minorUnits: 2_000, currency: 'EUR' }, raw: 'late' } as const;
     const now = new Date().toISOString();
     await recordNews(database, { orderId, attemptNumber: 1, kind: 'inquiry', outcome: late, now });
     expect(await readPurchase(database, orderId)).toMatchObject({ orderStatus: 'failed', needsReview: true });

@@ -9,6 +9,7 @@ import { orderRefusals } from './refusals/orders.ts';
 import { otherRefusals } from './refusals/others.ts';
 import { outboxRefusals } from './refusals/outbox.ts';
 import { attemptRefusals } from './refusals/payment-attempts.ts';
+import { refundRefusals } from './refusals/refunds.ts';
 
 const { database } = await createTestDatabase();
 
@@ -21,10 +22,11 @@ const REFUSALS = {
   ...entitlementRefusals(database),
   ...inboxEventRefusals(database),
   ...otherRefusals(database),
+  ...refundRefusals(database),
 };
 
 /** They only repeat a primary key with more columns, so that a foreign key can point at those; they never refuse first. */
-const FOREIGN_KEY_TARGETS = ['evidence_for_order', 'evidence_for_attempt'];
+const FOREIGN_KEY_TARGETS = ['evidence_for_order', 'evidence_for_attempt', 'over_payments_for_refund'];
 
 for (const [constraint, cases] of Object.entries(REFUSALS)) {
   describe(constraint, () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ATTEMPT_STATUSES, ATTEMPT_TRANSITIONS } from '../../domain/attempt.ts';
 import { ORDER_STATUSES, ORDER_TRANSITIONS } from '../../domain/order.ts';
+import { REFUND_TRANSITIONS } from '../../domain/refund.ts';
 import { constraintOf } from '../../store/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { moveAttempt, moveOrder, storeAttempt, storeOrder } from '../support/rows.ts';
@@ -39,6 +40,10 @@ test('the database holds the same moves of an order as domain/order.ts', async (
 
 test('the database holds the same moves of an attempt as domain/attempt.ts', async () => {
   expect(await readMoves('attempt_status_transitions')).toEqual(movesOf(ATTEMPT_TRANSITIONS));
+});
+
+test('the database holds the same moves of a refund as domain/refund.ts', async () => {
+  expect(await readMoves('refund_status_transitions')).toEqual(movesOf(REFUND_TRANSITIONS));
 });
 
 describe('an order moves only along the table', () => {

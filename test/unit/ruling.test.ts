@@ -30,7 +30,9 @@ function trial(overrides: Partial<AttemptOnTrial> = {}): AttemptOnTrial {
     orderStatus: 'processing',
     orderAmount: AMOUNT,
     attemptStatus: 'sent',
+    gatewayReference: null,
     gatewayReferenceTaken: false,
+    overPaymentKnown: false,
     ...overrides,
   };
 }
@@ -109,11 +111,23 @@ describe('whatever the gateway says,', () => {
     ).toEqual([]);
   });
 
-  it('money that came in always makes its order paid, or is put before a person', () => {
+  it('money that came in always makes its order paid, goes back, or is put before a person', () => {
     expect(
       exceptions(({ attempt, outcome, ruling }) => {
         if (outcome.kind !== 'approved' || attempt.attemptStatus === 'approved') return true;
-        return ruling.kind === 'doubted' || (ruling.kind === 'applied' && ruling.orderStatus === 'paid');
+        if (ruling.kind === 'doubted' || ruling.kind === 'over_paid') return true;
+        return ruling.kind === 'applied' && ruling.orderStatus === 'paid';
+      }),
+    ).toEqual([]);
+  });
+
+  it("C76: only money of exactly the amount, that makes no order paid and is nobody else's, goes back by itself", () => {
+    expect(
+      exceptions(({ attempt, outcome, ruling }) => {
+        if (ruling.kind !== 'over_paid') return true;
+        expect(outcome).toMatchObject({ kind: 'approved', amount: AMOUNT });
+        const isPayment = attempt.orderStatus === 'paid' && attempt.attemptStatus === 'approved';
+        return !isPayment && !attempt.gatewayReferenceTaken && ruling.orderStatus === attempt.orderStatus;
       }),
     ).toEqual([]);
   });
@@ -206,22 +220,22 @@ describe('put before a person, with the reason', () => {
     ['a wrong currency', trial(), outcomeOf('approved', money(1_999, 'USD')), '19.99 USD, the order is for 19.99 EUR'],
     ["another attempt's reference", trial({ gatewayReferenceTaken: true }), outcomeOf('approved'), 'another attempt'],
     [
-      'money after a decline',
+      'money of another amount after a decline',
       trial({ attemptStatus: 'declined', orderStatus: 'failed' }),
+      outcomeOf('approved', money(1_998, 'EUR')),
+      'of 19.98 EUR; the order is for 19.99 EUR',
+    ],
+    [
+      'money after a decline, by the reference of another attempt',
+      trial({ attemptStatus: 'declined', orderStatus: 'failed', gatewayReferenceTaken: true }),
       outcomeOf('approved'),
-      'settled as declined',
+      'belongs to another attempt',
     ],
     [
       'a decline after the money',
       trial({ attemptStatus: 'approved', orderStatus: 'paid' }),
       outcomeOf('declined'),
       'settled as approved',
-    ],
-    [
-      'money after the end',
-      trial({ attemptStatus: 'requires_action', orderStatus: 'expired' }),
-      outcomeOf('approved'),
-      'order that is expired',
     ],
     ['an answer to nothing', trial({ attemptStatus: 'claimed' }), outcomeOf('approved'), 'never sent'],
     [
@@ -256,5 +270,31 @@ describe('news that may be old', () => {
     expect(ruled('unknown', 'pending')).toBe('applied');
     expect(ruled('requires_action', 'approved')).toBe('applied');
     expect(ruled('pending', 'declined')).toBe('applied');
+  });
+});
+
+describe('money that the order does not need goes back', () => {
+  it.each([
+    ['after a decline', trial({ attemptStatus: 'declined', orderStatus: 'failed' }), 'declined'],
+    ['C46: after a cancel', trial({ attemptStatus: 'not_processed', orderStatus: 'cancelled' }), 'not_processed'],
+    ['after the end, for an attempt in doubt', trial({ attemptStatus: 'unknown', orderStatus: 'expired' }), 'approved'],
+    ['of an order that another attempt paid', trial({ attemptStatus: 'declined', orderStatus: 'paid' }), 'declined'],
+    [
+      'C76: by a second charge under one merchant reference',
+      trial({ attemptStatus: 'approved', orderStatus: 'paid', gatewayReference: 'ch_0' }),
+      'approved',
+    ],
+  ] as const)('%s', (_, attempt, attemptStatus) => {
+    const { orderStatus } = attempt;
+    expect(ruleOn(attempt, outcomeOf('approved'))).toMatchObject({ kind: 'over_paid', attemptStatus, orderStatus });
+  });
+
+  it.each([
+    ['the charge that made the order paid', { gatewayReference: 'ch_1' }],
+    ['a charge that cannot be told from it', { gatewayReference: null }],
+    ['money that is known already', { gatewayReference: 'ch_0', overPaymentKnown: true }],
+  ])('but not %s', (_, known) => {
+    const attempt = trial({ attemptStatus: 'approved', orderStatus: 'paid', ...known });
+    expect(ruleOn(attempt, outcomeOf('approved'))).toEqual({ kind: 'nothing_new' });
   });
 });

@@ -78,6 +78,7 @@ function listRefusals(database: Database): Refusals {
   const copy = (table: string) => () => database.query(`insert into ${table} select * from ${table} limit 1`);
   return {
     order_status_transitions_pkey: { 'the same move twice': copy('order_status_transitions') },
+    refund_status_transitions_pkey: { 'the same move twice': copy('refund_status_transitions') },
     attempt_status_transitions_pkey: { 'the same move twice': copy('attempt_status_transitions') },
     outbox_event_kinds_pkey: { 'the same kind twice': copy('outbox_event_kinds') },
     schema_migrations_pkey: { 'the same migration twice': copy('schema_migrations') },

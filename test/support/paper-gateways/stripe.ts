@@ -33,7 +33,7 @@ export function createPaperStripe(parts: StripeParts): Gateway {
       webhooks: 'signed',
       statements: true,
       canCloseReference: true,
-      refund: { partial: true, repeat: 'key' },
+      refund: { partial: true, repeat: { by: 'key', windowSeconds: 24 * 3_600 } },
       callTimeoutSeconds: 80,
       reference: { lengthMax: 500, pattern: '^.{1,500}$' },
       currencyDecimals: DECIMALS,
