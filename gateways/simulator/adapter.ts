@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { GatewayCapabilities } from '../../domain/capabilities.ts';
 import { toGatewayUnits } from '../../domain/currency-units.ts';
 import type { CallScope, ChargeCommand, Gateway, InquiryCommand, PreparedCharge } from '../../domain/gateway.ts';
+import type { RawWebhook } from '../../domain/gateway-event.ts';
 import type { GatewayOutcome, InquiryAnswer } from '../../domain/outcome.ts';
 import { createHttpClient, type HttpClient, type HttpResult } from '../http.ts';
 import { rawAnswer, readJsonAnswer } from '../raw-answer.ts';
+import { readSigningSecret } from '../standard-webhooks.ts';
 import {
   ERROR_MEANINGS,
   type Expected,
@@ -14,7 +16,8 @@ import {
   wireCharge,
   wireError,
 } from './answers.ts';
-import { readSimulatorSettings } from './settings.ts';
+import { readSimulatorSettings, type SimulatorSettings } from './settings.ts';
+import { parseSimulatorWebhook, type WebhookReader } from './webhook.ts';
 
 /** One configured account at the simulator; `settings` as in docs/gateways/simulator.md. */
 export interface SimulatorAccount {
@@ -37,22 +40,42 @@ export function createSimulatorGateway(
   { name, settings }: SimulatorAccount,
   variables: NodeJS.ProcessEnv = process.env,
 ): Gateway {
-  const { baseUrl, apiKeyVariable, capabilities } = readSimulatorSettings(name, settings);
+  const read = readSimulatorSettings(name, settings);
+  const { baseUrl, apiKeyVariable, capabilities } = read;
   const connection = {
     http: createHttpClient(),
     baseUrl,
     apiKey: variables[apiKeyVariable] ?? 'sandbox',
     capabilities,
   };
+  const reader = webhookReader(name, read, variables);
   const gateway: Gateway = {
     name,
     capabilities,
     prepareCharge: (command) => prepareCharge(capabilities, command),
     charge: (prepared, scope) => charge(connection, prepared, scope),
   };
-  return capabilities.inquiry.by.length === 0
-    ? gateway
-    : { ...gateway, inquire: (command, scope) => inquire(connection, command, scope) };
+  return {
+    ...gateway,
+    ...(capabilities.inquiry.by.length > 0 && {
+      inquire: (command: InquiryCommand, scope: CallScope) => inquire(connection, command, scope),
+    }),
+    ...(reader.secrets.length > 0 && {
+      parseWebhook: (webhook: RawWebhook, now: Date) => parseSimulatorWebhook(reader, webhook, now),
+    }),
+  };
+}
+
+/** A secret that is named and not there stops the process: without it every webhook would be refused, or believed. */
+function webhookReader(
+  name: string,
+  { account, capabilities, webhookSecretVariables }: SimulatorSettings,
+  variables: NodeJS.ProcessEnv,
+): WebhookReader {
+  const secrets = webhookSecretVariables.map((variable) =>
+    readSigningSecret(variables[variable] ?? '', `The webhook secret of gateway ${name}, ${variable},`),
+  );
+  return { secrets, account, decimals: capabilities.currencyDecimals };
 }
 
 function prepareCharge({ currencyDecimals }: GatewayCapabilities, command: ChargeCommand): PreparedCharge {

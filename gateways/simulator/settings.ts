@@ -39,6 +39,12 @@ const settings = z.strictObject({
     .optional(),
   /** The environment variable that holds the key. The simulator takes any key, so it may be unset. */
   api_key_env: z.string().default('SIMULATOR_API_KEY'),
+  /** The environment variables with the secrets that its webhooks may be signed with; left out: it sends none. */
+  webhook_secret_envs: z
+    .array(z.string().regex(/^[A-Z][A-Z0-9_]*$/))
+    .min(1)
+    .max(4)
+    .optional(),
   capabilities: capabilities.prefault({}),
 });
 
@@ -46,6 +52,10 @@ export interface SimulatorSettings {
   /** Everything before `/v1/…`. */
   readonly baseUrl: string;
   readonly apiKeyVariable: string;
+  /** Empty when the account sends no webhooks. */
+  readonly webhookSecretVariables: readonly string[];
+  /** The account's name at the gateway. */
+  readonly account: string;
   readonly capabilities: GatewayCapabilities;
 }
 
@@ -56,11 +66,14 @@ export function readSimulatorSettings(accountName: string, value: unknown): Simu
     const mistakes = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
     throw new CodedError('configuration_invalid', `The settings of gateway ${accountName} have mistakes: ${mistakes}.`);
   }
-  const { url, account, api_key_env: apiKeyVariable, capabilities: declared } = parsed.data;
+  const { url, account = accountName, api_key_env: apiKeyVariable, capabilities: declared } = parsed.data;
+  const webhookSecretVariables = parsed.data.webhook_secret_envs ?? [];
   return {
-    baseUrl: `${url.replace(/\/+$/, '')}/${account ?? accountName}`,
+    baseUrl: `${url.replace(/\/+$/, '')}/${account}`,
     apiKeyVariable,
-    capabilities: capabilitiesOf(declared),
+    webhookSecretVariables,
+    account,
+    capabilities: { ...capabilitiesOf(declared), webhooks: webhookSecretVariables.length > 0 ? 'signed' : 'none' },
   };
 }
 
