@@ -2,6 +2,7 @@ import type { LocalActivities, RegularActivities } from '../workflows/contracts.
 import { expire, expireUnpaidOrders, putInReview, settle } from './close.ts';
 import { inquire } from './inquire.ts';
 import { makeAttempt } from './make-attempt.ts';
+import { askWaitingOrders } from './recover.ts';
 import { readStanding } from './standing.ts';
 import { resumeOrders } from './sweep.ts';
 import type { Tools } from './tools.ts';
@@ -17,5 +18,6 @@ export function createActivities(tools: Tools): LocalActivities & RegularActivit
     inquire: (command) => inquire(tools, command),
     expireUnpaidOrders: (command) => expireUnpaidOrders(tools, command),
     resumeOrders: (command) => resumeOrders(tools, command),
+    askWaitingOrders: (command) => askWaitingOrders(tools, command),
   };
 }

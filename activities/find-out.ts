@@ -58,6 +58,7 @@ interface Subject {
 
 async function ask(tools: Tools, subject: Subject): Promise<Finding> {
   const answer = await askSafely(tools, subject);
+  await tools.watch.asked(subject.gateway.name, answer.kind !== 'unavailable');
   switch (answer.kind) {
     case 'unavailable':
       return { kind: 'unavailable', reason: `The gateway did not answer the inquiry: ${answer.reason}.` };

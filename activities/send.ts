@@ -27,10 +27,17 @@ export interface PermittedSend {
 export async function sendAndRecord(tools: Tools, send: PermittedSend): Promise<void> {
   const outcome = await callGateway(tools, send);
   await reach('answer_received', send.orderId);
-  if (!send.isFirst && (outcome.kind === 'not_processed' || outcome.kind === 'unknown')) return;
-  const { orderId, attemptNumber, anotherFollows } = send;
-  const kind: EvidenceKind = 'gateway_response';
-  await recordPersistently(tools, { orderId, attemptNumber, kind, outcome, anotherFollows });
+  if (send.isFirst || saysSomething(outcome)) {
+    const { orderId, attemptNumber, anotherFollows } = send;
+    const kind: EvidenceKind = 'gateway_response';
+    await recordPersistently(tools, { orderId, attemptNumber, kind, outcome, anotherFollows });
+  }
+  await tools.watch.charged(send.gateway.name, outcome);
+}
+
+/** What a repeat fails to do says nothing about the first request. */
+function saysSomething({ kind }: GatewayOutcome): boolean {
+  return kind !== 'not_processed' && kind !== 'unknown';
 }
 
 /** Tells the workflow that went on without the answer that it is here now. Best effort: its next inquiry sees the row. */

@@ -1,10 +1,10 @@
 import { listOpenOrders, type OpenOrder } from '../store/open-orders.ts';
 import type { ResumeCommand, ResumeResult } from '../workflows/contracts.ts';
+import { inLanes } from './lanes.ts';
 import type { Tools } from './tools.ts';
 
 /** A row that has just moved has somebody who moves it; asking Temporal about it would be for nothing. */
 const UNTOUCHED_SECONDS = 60;
-const AT_ONCE = 10;
 
 type ResumeTools = Pick<Tools, 'database' | 'clock' | 'resume' | 'log'>;
 
@@ -29,11 +29,9 @@ export async function resumePage(tools: ResumeTools, page: ResumePage): Promise<
   const untouchedSince = new Date(time.getTime() - page.untouchedSeconds * 1_000).toISOString();
   const orders = await listOpenOrders(tools.database, { after, untouchedSince, withFailed, limit });
   const resumed: string[] = [];
-  const queue = orders.values();
-  const lane = async (): Promise<void> => {
-    for (const order of queue) if (await resumeOne(tools, order)) resumed.push(order.id);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await inLanes(orders, async (order) => {
+    if (await resumeOne(tools, order)) resumed.push(order.id);
+  });
   const last = orders.at(-1);
   const next = orders.length < limit || last === undefined ? null : last.id;
   return { next, looked: orders.length, resumed: resumed.length };

@@ -2,6 +2,10 @@ import type { Gateway } from '../domain/gateway.ts';
 import type { Database } from '../store/database.ts';
 import type { OpenOrder } from '../store/open-orders.ts';
 import type { CallsInFlight } from './calls-in-flight.ts';
+import type { GatewayWatch } from './gateway-watch.ts';
+import type { ActivityLog } from './log.ts';
+
+export type { ActivityLog } from './log.ts';
 
 /** What the activities work with, handed in once by the worker process; nothing here is reached by an import. */
 export interface Tools {
@@ -14,11 +18,9 @@ export interface Tools {
   readonly nudge: (orderId: string) => Promise<void>;
   /** Starts the workflow of an open order, unless it runs. It finds the attempt as it stands and sends nothing again. */
   readonly resume: (order: OpenOrder) => Promise<'resumed' | 'running'>;
+  /** Has an order's workflow ask its gateway now. False when it has no running workflow. */
+  readonly askNow: (orderId: string) => Promise<boolean>;
+  /** What comes of each call to a gateway is told here. */
+  readonly watch: GatewayWatch;
   readonly log: ActivityLog;
-}
-
-export interface ActivityLog {
-  info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
 }

@@ -2,10 +2,12 @@ import type { Client } from '@temporalio/client';
 import { type NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { type CallsInFlight, createCallsInFlight } from '../activities/calls-in-flight.ts';
 import { createActivities } from '../activities/create-activities.ts';
+import { createGatewayWatch } from '../activities/gateway-watch.ts';
 import type { ActivityLog, Tools } from '../activities/tools.ts';
 import type { Database } from '../store/database.ts';
 import { purchaseWorkflowId, TASK_QUEUE } from '../workflows/ids.ts';
 import { type PurchaseSettings, ROW_CHANGED_SIGNAL } from '../workflows/messages.ts';
+import { createAskNow, createRecover } from './recover.ts';
 import { createResume } from './resume.ts';
 
 export interface WorkerParts {
@@ -58,13 +60,15 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     client.workflow.getHandle(purchaseWorkflowId(orderId)).signal(ROW_CHANGED_SIGNAL);
   const taskQueue = parts.taskQueue ?? TASK_QUEUE;
   const resume = createResume({ client, settings: parts.settings, taskQueue });
+  const askNow = createAskNow(client);
+  const watch = createGatewayWatch({ database, log, recover: createRecover(client, taskQueue) });
   const clock = parts.clock ?? machineClock;
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue,
     workflowBundle: parts.bundle,
-    activities: createActivities({ database, gateways, calls, nudge, resume, log, clock }),
+    activities: createActivities({ database, gateways, calls, nudge, resume, askNow, watch, log, clock }),
     ...WORKER_LIMITS,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,

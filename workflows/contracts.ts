@@ -64,6 +64,19 @@ export interface ResumeResult {
   readonly resumed: number;
 }
 
+export interface AskWaitingCommand {
+  readonly gateway: string;
+  /** The last order that was told; null at the beginning. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+export interface AskWaitingResult {
+  /** Where the next page begins; null when there is none. */
+  readonly next: string | null;
+  readonly told: number;
+}
+
 /** Short steps against the database, run as local activities. Each may run twice and has its effect once. */
 export interface LocalActivities {
   /** Claims the attempt and charges it. An attempt that comes back as `sent` or `unknown` has to be resolved. */
@@ -82,6 +95,8 @@ export interface RegularActivities {
   expireUnpaidOrders(command: { readonly limit: number }): Promise<number>;
   /** Looks at a page of orders in flight and starts the workflow of each that has none. */
   resumeOrders(command: ResumeCommand): Promise<ResumeResult>;
+  /** Tells a page of the orders that wait for a gateway to ask it now. */
+  askWaitingOrders(command: AskWaitingCommand): Promise<AskWaitingResult>;
 }
 
 /** Types of the failures that cross from activities to workflows; classes do not survive the way, strings do. */

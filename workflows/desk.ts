@@ -9,6 +9,7 @@ import {
 import { looksLikeCardNumber } from '../domain/card-number.ts';
 import type { Standing } from './contracts.ts';
 import {
+  ASK_NOW_SIGNAL,
   type AttemptRequest,
   type OperatorDecision,
   PAY_SIGNAL,
@@ -23,6 +24,7 @@ import { local } from './steps.ts';
 
 const paySignal = defineSignal<[AttemptRequest]>(PAY_SIGNAL);
 const rowChangedSignal = defineSignal(ROW_CHANGED_SIGNAL);
+const askNowSignal = defineSignal(ASK_NOW_SIGNAL);
 const settleUpdate = defineUpdate<PurchaseState, [OperatorDecision]>(SETTLE_UPDATE);
 const stateQuery = defineQuery<PurchaseState>(STATE_QUERY);
 
@@ -35,6 +37,10 @@ export interface Desk {
   /** Somebody else (a late answer, a webhook, an operator) has written to the row. */
   hasNews(): boolean;
   takeNews(): boolean;
+  /** The gateway should be asked now: news, or a gateway that is heard again. */
+  isCalled(): boolean;
+  /** Forgets that the gateway should be asked, because that is what happens next. */
+  takeCall(): void;
   /** The customer's next wish to pay, or undefined once `until` has passed. Wishes for other attempts are stale. */
   nextRequest(until: number): Promise<AttemptRequest | undefined>;
   close(): Promise<void>;
@@ -44,6 +50,7 @@ export interface Desk {
 export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView): Desk {
   const requests: AttemptRequest[] = [];
   let news = false;
+  let called = false;
   const desk: Desk = {
     standing: {
       orderStatus: 'processing',
@@ -57,6 +64,10 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
       const there = news;
       news = false;
       return there;
+    },
+    isCalled: () => news || called,
+    takeCall: () => {
+      called = false;
     },
     async nextRequest(until) {
       const wanted = (): AttemptRequest | undefined =>
@@ -83,6 +94,10 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
     news = true;
   };
   setHandler(rowChangedSignal, noteNews, { description: 'The row of the order has changed: look at it.' });
+  const noteCall = (): void => {
+    called = true;
+  };
+  setHandler(askNowSignal, noteCall, { description: 'The gateway is heard again: ask it now.' });
   setHandler(stateQuery, state, { description: 'What the order waits for.' });
   setHandler(
     settleUpdate,

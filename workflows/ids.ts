@@ -3,6 +3,11 @@ export function purchaseWorkflowId(orderId: string): string {
   return orderId;
 }
 
+/** One recovery of a gateway at a time, whichever worker hears it first. */
+export function recoverWorkflowId(gateway: string): string {
+  return `recover:${gateway}`;
+}
+
 /** The queue that all workers poll and all starts name. */
 export const TASK_QUEUE = 'paidonce';
 

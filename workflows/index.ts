@@ -1,3 +1,4 @@
 export { expireUnpaidOrders } from './expire-unpaid-orders.ts';
 export { purchase } from './purchase.ts';
+export { recover } from './recover.ts';
 export { sweep } from './sweep.ts';

@@ -5,6 +5,8 @@ import type { OrderStatus } from '../domain/order.ts';
 export const PURCHASE_WORKFLOW = 'purchase';
 export const EXPIRE_UNPAID_ORDERS_WORKFLOW = 'expireUnpaidOrders';
 export const SWEEP_WORKFLOW = 'sweep';
+export const RECOVER_WORKFLOW = 'recover';
+
 
 /** What a customer's click asks for: this attempt, paid by this token of the gateway's. */
 export interface AttemptRequest {
@@ -35,6 +37,8 @@ export interface PurchaseSettings {
 export const PAY_SIGNAL = 'pay';
 /** Signal: somebody else (a late answer, a webhook, a statement) wrote to the order's row; look at it. */
 export const ROW_CHANGED_SIGNAL = 'rowChanged';
+/** Signal: the gateway is heard again after an outage; ask it now, whatever the schedule says. */
+export const ASK_NOW_SIGNAL = 'askNow';
 /** Update: an operator settles an order that nobody else could. Rejected unless the order is `unknown`. */
 export const SETTLE_UPDATE = 'settle';
 /** Query: what the order waits for, in words. */
@@ -68,4 +72,11 @@ export interface SweepReport {
   readonly looked: number;
   /** Those of them that had no workflow, and have one now. */
   readonly resumed: number;
+}
+
+/** The argument of the recovery after a gateway's outage. */
+export interface RecoverInput {
+  readonly gateway: string;
+  /** Where to go on; null at the beginning. */
+  readonly after: string | null;
 }

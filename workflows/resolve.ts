@@ -57,22 +57,27 @@ export async function resolve(input: PurchaseInput, desk: Desk, view: OperatorVi
 async function waitForNextInquiry({ scheduleSeconds, began }: Round, desk: Desk): Promise<void> {
   const elapsed = (Date.now() - began) / 1_000;
   const wait = secondsToNextInquiry(scheduleSeconds, elapsed, true) ?? 0;
-  if (wait > 0) await condition(() => desk.hasNews(), wait * 1_000);
+  if (wait > 0) await condition(() => desk.isCalled(), wait * 1_000);
 }
 
 /** A round of the review that ended early, because only a person can tell, must not begin again at once. */
 async function waitForEndOf({ scheduleSeconds, began }: Round, desk: Desk): Promise<void> {
   const left = began + (scheduleSeconds.at(-1) ?? 0) * 1_000 - Date.now();
-  if (left > 0) await condition(() => desk.hasNews(), left);
+  if (left > 0) await condition(() => desk.isCalled(), left);
 }
 
-/** One inquiry activity, which retries inside Temporal; ended early when somebody else has written to the row. */
+/** One inquiry activity, which retries inside Temporal; begun anew when the gateway should be asked sooner than it would. */
 async function inquire(input: PurchaseInput, round: Round, desk: Desk): Promise<InquireResult> {
-  const look = async (): Promise<InquireResult> => ({
-    kind: 'changed',
-    standing: await local.look({ orderId: input.orderId }),
-  });
-  if (desk.takeNews()) return look();
+  while (!desk.takeNews()) {
+    desk.takeCall();
+    const result = await askUntilCalled(input, round, desk);
+    if (result !== undefined) return result;
+  }
+  return { kind: 'changed', standing: await local.look({ orderId: input.orderId }) };
+}
+
+/** Undefined when the question was given up because somebody else has written to the row, or calls for a new one. */
+async function askUntilCalled(input: PurchaseInput, round: Round, desk: Desk): Promise<InquireResult | undefined> {
   const scope = new CancellationScope();
   let ended = false;
   const asked = scope
@@ -84,12 +89,9 @@ async function inquire(input: PurchaseInput, round: Round, desk: Desk): Promise<
     .finally(() => {
       ended = true;
     });
-  await condition(() => ended || desk.hasNews());
+  await condition(() => ended || desk.isCalled());
   if (!ended) scope.cancel();
-  const result = await asked;
-  if (result !== undefined) return result;
-  desk.takeNews();
-  return look();
+  return asked;
 }
 
 function startInquiry(

@@ -29,8 +29,8 @@ export const housekeeping = proxyActivities<Pick<RegularActivities, 'expireUnpai
 });
 
 /** One page at a time; what a try that failed has done already is not done again, because what runs is not started. */
-export const sweeping = proxyActivities<Pick<RegularActivities, 'resumeOrders'>>({
+export const sweeping = proxyActivities<Pick<RegularActivities, 'resumeOrders' | 'askWaitingOrders'>>({
   startToCloseTimeout: 60_000,
   retry: { initialInterval: 1_000, maximumInterval: 30_000, maximumAttempts: 5 },
-  summary: 'Start again what nobody works on',
+  summary: 'Bring back what waits longer than it has to',
 });

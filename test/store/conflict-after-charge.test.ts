@@ -8,6 +8,7 @@ import { readPurchase } from '../../store/standing.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertRow, orderRow } from '../support/rows.ts';
 import { createScriptedGateway } from '../support/scripted-gateway.ts';
+import { UNWATCHED } from '../support/unwatched.ts';
 
 const { database } = await createTestDatabase();
 
@@ -33,7 +34,9 @@ test('C27: a conflict at the commit right after the gateway call repeats the wri
   const nudge = () => Promise.resolve();
   const resume = () => Promise.reject(new Error('This test has one order, and its workflow is the test'));
   const gateways = { get: () => gateway };
-  const tools: Tools = { database, gateways, calls: createCallsInFlight(), nudge, resume, log, clock };
+  const askNow = resume;
+  const watch = UNWATCHED;
+  const tools: Tools = { database, gateways, calls: createCallsInFlight(), nudge, resume, askNow, watch, log, clock };
   const order = orderRow({ expires_at: new Date(Date.now() + 3_600_000).toISOString(), gateway: gateway.name });
   await insertRow(database, 'orders', order);
   const attempt = { attemptNumber: 1, paymentMethod: 'tok', returnUrl: null };

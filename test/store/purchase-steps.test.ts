@@ -16,6 +16,7 @@ import {
   type ScriptedGateway,
   unknown,
 } from '../support/scripted-gateway.ts';
+import { UNWATCHED } from '../support/unwatched.ts';
 
 /** The steps of a purchase on real Postgres: each may run twice, at once or later, and has its effect once. */
 const { database } = await createTestDatabase({ poolSize: 20 });
@@ -45,6 +46,9 @@ function createBench(gateway = createScriptedGateway()): Bench {
       calls: createCallsInFlight(),
       clock: async () => new Date(Date.now() + ahead),
       resume: () => Promise.reject(new Error('These tests leave no order alone')),
+
+      askNow: () => Promise.reject(new Error('These tests have no outage')),
+      watch: UNWATCHED,
       nudge: async (orderId) => void nudged.push(orderId),
       log: { info: quiet, warn: quiet, error: quiet },
     },

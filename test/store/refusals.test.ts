@@ -4,6 +4,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { deliveryRefusals } from './refusals/deliveries.ts';
 import { entitlementRefusals } from './refusals/entitlements.ts';
 import { evidenceRefusals } from './refusals/evidence.ts';
+import { gatewayHealthRefusals } from './refusals/gateway-health.ts';
 import { inboxEventRefusals } from './refusals/inbox-events.ts';
 import { orderRefusals } from './refusals/orders.ts';
 import { otherRefusals } from './refusals/others.ts';
@@ -21,6 +22,7 @@ const REFUSALS = {
   ...deliveryRefusals(database),
   ...entitlementRefusals(database),
   ...inboxEventRefusals(database),
+  ...gatewayHealthRefusals(database),
   ...otherRefusals(database),
   ...refundRefusals(database),
 };

@@ -10,6 +10,7 @@ import { WORKER_LIMITS } from '../../worker/run.ts';
 import { purchaseWorkflowId } from '../../workflows/ids.ts';
 import { ROW_CHANGED_SIGNAL } from '../../workflows/messages.ts';
 import type { Death, FromWorker, Plan, ToWorker } from './dying-worker-messages.ts';
+import { UNWATCHED } from './unwatched.ts';
 
 /** How soon the next worker gets the tasks that were put aside for a dead one. */
 const STICKY_TIMEOUT_MS = 300;
@@ -37,6 +38,9 @@ const tools: Tools = {
   clock: async () => new Date(),
   nudge: (orderId) => client.workflow.getHandle(purchaseWorkflowId(orderId)).signal(ROW_CHANGED_SIGNAL),
   resume: () => Promise.reject(new Error('These tests leave no order alone')),
+
+  askNow: () => Promise.reject(new Error('These tests have no outage')),
+  watch: UNWATCHED,
   log: quiet,
 };
 

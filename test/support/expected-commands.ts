@@ -96,5 +96,23 @@ export const EXPECTED_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     ...SETTLED,
   ],
   'expire-unpaid-orders': ['activity expireUnpaidOrders', 'ends 0'],
+  'called-while-waiting': [
+    ...ATTEMPT,
+    shows('unknown'),
+    'timer 60 min',
+    'signal askNow',
+    'timer cancelled',
+    ...FOUND_BY_INQUIRY,
+  ],
+  'called-during-inquiry': [
+    ...ATTEMPT,
+    shows('unknown'),
+    'timer 5 s',
+    'activity inquire',
+    'signal askNow',
+    'activity cancelled',
+    ...FOUND_BY_INQUIRY,
+  ],
+  recover: ['activity askWaitingOrders', 'ends 0'],
   sweep: ['activity resumeOrders', 'ends {"looked":0,"resumed":0}'],
 };

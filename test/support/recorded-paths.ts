@@ -2,7 +2,13 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { PreparedCharge } from '../../domain/gateway.ts';
 import type { Money } from '../../domain/money.ts';
 import type { GatewayOutcome } from '../../domain/outcome.ts';
-import { EXPIRE_UNPAID_ORDERS_WORKFLOW, SETTLE_UPDATE, SWEEP_WORKFLOW } from '../../workflows/messages.ts';
+import {
+  ASK_NOW_SIGNAL,
+  EXPIRE_UNPAID_ORDERS_WORKFLOW,
+  RECOVER_WORKFLOW,
+  SETTLE_UPDATE,
+  SWEEP_WORKFLOW,
+} from '../../workflows/messages.ts';
 import { commandsOf, historyFile } from './histories.ts';
 import { type PlayOptions, type PlayOut, passTimeUntil, type Stage } from './plays.ts';
 import {
@@ -23,6 +29,7 @@ export type PlayPath = (playOut: PlayOut, options?: PlayOptions) => Promise<Work
 const HOUR_MS = 3_600_000;
 const SHORT_SCHEDULE = { scheduleSeconds: [5, 15] };
 const AWAY: ScriptedInquiry = { kind: 'unavailable', reason: 'connection refused' };
+const STILL_PENDING: ScriptedInquiry = { kind: 'found', outcome: { kind: 'unknown', reason: 'not yet', raw: '' } };
 const ACTION = { kind: 'redirect', url: 'https://bank.example/confirm' } as const;
 const NEEDS_ACTION = { kind: 'requires_action', action: ACTION, raw: 'action' } as const;
 const DECISION = { outcome: 'paid', operator: 'operator@shop.example', reason: 'Seen on the bank statement of today.' };
@@ -106,6 +113,24 @@ export const PATHS: Readonly<Record<string, PlayPath>> = {
 
   'expire-unpaid-orders': housekeeping(EXPIRE_UNPAID_ORDERS_WORKFLOW),
   sweep: housekeeping(SWEEP_WORKFLOW),
+  recover: housekeeping(RECOVER_WORKFLOW, { gateway: 'of nobody', after: null }),
+
+  'called-while-waiting': plainly({ charges: [ANSWER_LOST] }, { scheduleSeconds: [3_600] }, async ({ purchase }) => {
+    await untilCommand(purchase.handle, 'timer 60 min');
+    await purchase.handle.signal(ASK_NOW_SIGNAL);
+  }),
+
+  'called-during-inquiry': async (playOut, options) => {
+    const gateway = createScriptedGateway({ charges: [ANSWER_LOST], inquiries: [STILL_PENDING] });
+    const { purchase } = await playOut(gateway, { scheduleSeconds: [5, 7_200], ...options }, async (stage) => {
+      const { handle } = stage.purchase;
+      await untilCommand(handle, 'activity inquire', () => stage.environment.sleep('5s'));
+      await waitUntil('the first answer', async () => gateway.inquiries.length > 0);
+      gateway.answersToInquiries.splice(0, 1, 'truth');
+      await handle.signal(ASK_NOW_SIGNAL);
+    });
+    return purchase.handle;
+  },
 
   'answered-during-inquiry': async (playOut, options) => {
     const { charge, answer } = slowly();
@@ -133,13 +158,13 @@ function plainly(script: Script, settings: PlayOptions = {}, meanwhile?: (stage:
 }
 
 /** What a schedule starts, beside an order that needs none of it. */
-function housekeeping(workflowType: string): PlayPath {
+function housekeeping(workflowType: string, ...args: readonly unknown[]): PlayPath {
   return async (playOut, options) => {
     let handle: WorkflowHandle | undefined;
     await playOut(createScriptedGateway(), options, async ({ environment, purchase }) => {
       const { taskQueue } = await purchase.handle.describe();
       const workflowId = `${workflowType}-${purchase.orderId}`;
-      handle = await environment.client.workflow.start(workflowType, { workflowId, taskQueue });
+      handle = await environment.client.workflow.start(workflowType, { workflowId, taskQueue, args: [...args] });
       await handle.result();
     });
     if (handle === undefined) throw new Error('The housekeeping was not started');

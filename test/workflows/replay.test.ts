@@ -16,7 +16,7 @@ const PAYLOAD_KEYS = new Set(
     ['attemptNumber', 'paymentMethod', 'returnUrl', 'scheduleSeconds', 'secondsBefore', 'knownStatus', 'limit'],
     ['kind', 'standing', 'orderStatus', 'attemptStatus', 'needsReview', 'provenBy', 'status', 'attempts', 'waitsFor'],
     ['outcome', 'operator', 'reason'],
-    ['after', 'next', 'looked', 'resumed'],
+    ['after', 'next', 'looked', 'resumed', 'told'],
     // Temporal's own, in the marker of a local activity.
     ['seq', 'activity_id', 'activity_type', 'backoff', 'complete_time', 'original_schedule_time', 'seconds', 'nanos'],
   ].flat(),
