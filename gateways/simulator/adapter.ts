@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import type { GatewayCapabilities } from '../../domain/capabilities.ts';
 import { toGatewayUnits } from '../../domain/currency-units.ts';
-import type { CallScope, ChargeCommand, Gateway, InquiryCommand, PreparedCharge } from '../../domain/gateway.ts';
+import type {
+  CallScope,
+  ChargeCommand,
+  Gateway,
+  InquiryCommand,
+  PreparedCharge,
+  PreparedRefund,
+  RefundCommand,
+  RefundInquiry,
+} from '../../domain/gateway.ts';
 import type { RawWebhook } from '../../domain/gateway-event.ts';
 import type { GatewayOutcome, InquiryAnswer } from '../../domain/outcome.ts';
 import { createHttpClient, type HttpClient, type HttpResult } from '../http.ts';
@@ -16,6 +25,7 @@ import {
   wireCharge,
   wireError,
 } from './answers.ts';
+import { inquireRefund, prepareRefund, refund } from './refunds.ts';
 import { readSimulatorSettings, type SimulatorSettings } from './settings.ts';
 import { parseSimulatorWebhook, type WebhookReader } from './webhook.ts';
 
@@ -59,6 +69,11 @@ export function createSimulatorGateway(
     ...gateway,
     ...(capabilities.inquiry.by.length > 0 && {
       inquire: (command: InquiryCommand, scope: CallScope) => inquire(connection, command, scope),
+    }),
+    ...(capabilities.refund !== null && {
+      prepareRefund: (command: RefundCommand) => prepareRefund(capabilities, command),
+      refund: (prepared: PreparedRefund, scope: CallScope) => refund(connection, prepared, scope),
+      inquireRefund: (inquiry: RefundInquiry, scope: CallScope) => inquireRefund(connection, inquiry, scope),
     }),
     ...(reader.secrets.length > 0 && {
       parseWebhook: (webhook: RawWebhook, now: Date) => parseSimulatorWebhook(reader, webhook, now),

@@ -16,6 +16,14 @@ export type FaultInput = z.input<typeof faultScript>;
 export type SwitchesInput = z.input<typeof switches>;
 export type WebhookTargetInput = z.input<typeof webhookTarget>;
 
+export interface DisputeInput {
+  /** The gateway's id of the charge. */
+  readonly charge: string;
+  readonly status: 'opened' | 'won' | 'lost';
+  readonly dispute?: string;
+  readonly minor_units?: number;
+}
+
 export interface LedgerQuestion {
   readonly account?: string;
   readonly reference?: string;
@@ -39,6 +47,8 @@ export interface SimulatorControl {
   clearFaults(): Promise<void>;
   ledger(question?: LedgerQuestion): Promise<readonly LedgerRow[]>;
   entries(after?: number): Promise<readonly Entry[]>;
+  /** The customer's bank opens a dispute about a charge, or ends one. @returns the dispute's id */
+  dispute(dispute: DisputeInput): Promise<string>;
   /** The customer confirms (or refuses) a charge that requires action. */
   act(gatewayReference: string, way: 'complete' | 'fail'): Promise<void>;
 }
@@ -85,6 +95,7 @@ export function createSimulatorControl(address: string): SimulatorControl {
     },
     entries: async (after = 0) =>
       ((await ask('GET', `/ledger/entries?after=${after}`)) as { entries: Entry[] }).entries,
+    dispute: async (dispute) => ((await ask('POST', '/control/disputes', dispute)) as { id: string }).id,
     act: async (gatewayReference, way) => void (await ask('POST', `/actions/${gatewayReference}/${way}`)),
   };
 }

@@ -5,21 +5,21 @@ import { CodedError } from '../../domain/errors.ts';
 
 const seconds = z.number().positive();
 
+const repeat = z.discriminatedUnion('by', [
+  z.strictObject({ by: z.literal('key'), window_seconds: seconds.default(24 * 3_600) }),
+  z.strictObject({
+    by: z.literal('reference'),
+    on_repeat: z.enum(['refused', 'returns_original']).default('refused'),
+  }),
+  z.strictObject({ by: z.literal('nothing') }),
+]);
+
 /**
  * What is declared of the account. It has to say what the simulator's switches say (docs/gateways/simulator.md): as with a
  * real gateway, a capability that is declared and not there is a double charge waiting to happen.
  */
 const capabilities = z.strictObject({
-  repeat: z
-    .discriminatedUnion('by', [
-      z.strictObject({ by: z.literal('key'), window_seconds: seconds.default(24 * 3_600) }),
-      z.strictObject({
-        by: z.literal('reference'),
-        on_repeat: z.enum(['refused', 'returns_original']).default('refused'),
-      }),
-      z.strictObject({ by: z.literal('nothing') }),
-    ])
-    .default({ by: 'key', window_seconds: 24 * 3_600 }),
+  repeat: repeat.default({ by: 'key', window_seconds: 24 * 3_600 }),
   inquire_by: z.array(z.enum(['merchant_reference', 'gateway_reference'])).default(['merchant_reference']),
   /** The longest that a request may be on its way after its sender gave up; null: absence proves nothing. */
   absent_conclusive_after_seconds: z.number().min(0).nullable().default(60),
@@ -28,6 +28,14 @@ const capabilities = z.strictObject({
   currency_decimals: z
     .partialRecord(z.enum(Object.keys(CURRENCY_DECIMALS) as [Currency, ...Currency[]]), z.number().int().min(0).max(4))
     .default({}),
+  /** Null: the account cannot be told to refund. */
+  refund: z
+    .strictObject({
+      partial: z.boolean().default(true),
+      repeat: repeat.default({ by: 'key', window_seconds: 24 * 3_600 }),
+    })
+    .nullable()
+    .prefault({}),
 });
 
 const settings = z.strictObject({
@@ -85,7 +93,8 @@ function capabilitiesOf(declared: z.infer<typeof capabilities>): GatewayCapabili
     webhooks: 'none',
     statements: false,
     canCloseReference: false,
-    refund: null,
+    refund:
+      declared.refund === null ? null : { partial: declared.refund.partial, repeat: repeatOf(declared.refund.repeat) },
     callTimeoutSeconds: declared.call_timeout_seconds,
     reference: { lengthMax: 40, pattern: '^[0-9A-Za-z]{1,40}$' },
     currencyDecimals: declared.currency_decimals,

@@ -1,4 +1,6 @@
 import type { Entry, WireMoney } from './entries.ts';
+import { isMoneyBack, type MoneyBackEntry } from './money-back-entries.ts';
+import { createRefundBooks, type RefundBooks } from './refund-books.ts';
 
 export type ChargeStatus = 'approved' | 'declined' | 'pending' | 'requires_action';
 
@@ -36,6 +38,7 @@ export interface Books {
   /** Charges that wait for a time; asked for once, after a start. */
   waitingForTime(): readonly Charge[];
   entries(): readonly Entry[];
+  readonly refunds: RefundBooks;
 }
 
 export function createBooks(recovered: readonly Entry[]): Books {
@@ -43,8 +46,9 @@ export function createBooks(recovered: readonly Entry[]): Books {
   const charges = new Map<string, Charge>();
   const idsByReference = new Map<string, string[]>();
   const keys = new Map<string, KeyUse>();
+  const refunds = createRefundBooks();
 
-  const open = (entry: Entry, id: string): void => {
+  const open = (entry: ChargeEntry, id: string): void => {
     const owner = pair(entry.account, entry.reference);
     idsByReference.set(owner, [...(idsByReference.get(owner) ?? []), id]);
     const { request } = entry;
@@ -58,6 +62,10 @@ export function createBooks(recovered: readonly Entry[]): Books {
 
   const apply = (entry: Entry): void => {
     entries.push(entry);
+    if (isMoneyBack(entry)) {
+      refunds.apply(entry);
+      return;
+    }
     const id = entry.gateway_reference;
     if (id === null || entry.kind === 'request_repeated') return;
     const before = charges.get(id);
@@ -74,6 +82,7 @@ export function createBooks(recovered: readonly Entry[]): Books {
     keyUse: (account, key) => keys.get(pair(account, key)),
     waitingForTime: () => [...charges.values()].filter(({ status }) => status === 'pending'),
     entries: () => entries,
+    refunds,
   };
 }
 
@@ -82,7 +91,7 @@ function pair(account: string, word: string): string {
   return `${account}\n${word}`;
 }
 
-type ChargeEntry = Exclude<Entry, { kind: 'request_repeated' }>;
+type ChargeEntry = Exclude<Entry, MoneyBackEntry | { kind: 'request_repeated' }>;
 
 const SETTLED: Readonly<Record<'money_moved' | 'charge_declined', ChargeStatus>> = {
   money_moved: 'approved',

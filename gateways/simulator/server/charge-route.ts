@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { isCurrency } from '../../../domain/currencies.ts';
 import { type ChargeRequest, processCharge } from './charging.ts';
-import { type Exchange, originOf, Refusal, type Reply, readJson, reset, send } from './exchange.ts';
+import { deliver } from './delivery.ts';
+import { type Exchange, originOf, Refusal, readJson } from './exchange.ts';
 import { type DeliveryFault, deliveryFault, rulingFault, type Subject } from './faults.ts';
-import { later, type Simulator } from './simulator.ts';
+import type { Simulator } from './simulator.ts';
 import { behaviourOf } from './tokens.ts';
-import { sendUnreadable } from './unreadable.ts';
 
 const chargeBody = z.strictObject({
   reference: z.string().regex(/^[0-9A-Za-z]{1,40}$/),
@@ -31,7 +30,7 @@ export async function postCharge(simulator: Simulator, account: string, exchange
   const ruling = simulator.faultBook.take(rulingFault, subject) ?? token.ruling;
   const delivery =
     simulator.faultBook.take(deliveryFault, subject) ?? onFirstRequest(simulator, subject, token.delivery);
-  await deliver({ exchange, delivery, charge: () => processCharge(simulator, request, ruling) });
+  await deliver({ exchange, delivery, process: () => processCharge(simulator, request, ruling) });
 }
 
 function readChargeRequest(account: string, exchange: Exchange): ChargeRequest {
@@ -91,79 +90,4 @@ function onFirstRequest(
     return undefined;
   simulator.disturbed.add(place);
   return delivery;
-}
-
-interface Delivery {
-  readonly exchange: Exchange;
-  readonly delivery: DeliveryFault | undefined;
-  /** Processes the request once; each call is one more arrival of it. */
-  readonly charge: () => Promise<Reply>;
-}
-
-async function deliver({ exchange: { response }, delivery, charge }: Delivery): Promise<void> {
-  switch (delivery?.kind) {
-    case undefined:
-      return send(response, await charge());
-    case 'lost_answer':
-      await charge();
-      return reset(response);
-    case 'error_after':
-      await charge();
-      return send(response, {
-        status: delivery.status,
-        body: { error: { code: 'internal_error', message: 'Something went wrong.' } },
-      });
-    case 'never_arrives':
-      return reset(response);
-    case 'not_accepted':
-      return send(response, notAccepted(delivery.status));
-    case 'slow':
-      return send(response, await slowly(delivery, charge));
-    case 'late':
-      reset(response);
-      return later(delivery.seconds * 1_000, async () => void (await charge()));
-    case 'duplicated': {
-      const [first] = await Promise.all([charge(), charge()]);
-      return send(response, first);
-    }
-    case 'wrong_amount':
-    case 'wrong_reference':
-      return send(response, falsified(await charge(), delivery));
-    case 'unreadable':
-      return sendUnreadable(response, delivery.as, await charge());
-  }
-}
-
-function notAccepted(status: 429 | 503): Reply {
-  const code = status === 429 ? 'rate_limited' : 'maintenance';
-  const message = 'The request was not accepted; nothing was done.';
-  return { status, body: { error: { code, message } }, headers: { 'retry-after': '1' } };
-}
-
-async function slowly(
-  { seconds, charge: when }: DeliveryFault & { kind: 'slow' },
-  charge: () => Promise<Reply>,
-): Promise<Reply> {
-  if (when === 'at_the_end') {
-    await sleep(seconds * 1_000, undefined, { ref: false });
-    return charge();
-  }
-  const reply = await charge();
-  await sleep(seconds * 1_000, undefined, { ref: false });
-  return reply;
-}
-
-function falsified(reply: Reply, fault: DeliveryFault & { kind: 'wrong_amount' | 'wrong_reference' }): Reply {
-  const body = reply.body as {
-    readonly reference?: string;
-    readonly amount?: { minor_units: number; currency: string };
-  };
-  if (body.amount === undefined) return reply;
-  if (fault.kind === 'wrong_reference')
-    return { ...reply, body: { ...body, reference: '0000000000000000000000000099' } };
-  const { minor_units: minorUnits, currency } = body.amount;
-  return {
-    ...reply,
-    body: { ...body, amount: { minor_units: minorUnits + fault.by, currency: fault.currency ?? currency } },
-  };
 }

@@ -88,6 +88,7 @@ function chargeEntry(request: ChargeRequest, ruling: RulingFault | undefined): N
   const row = rowOf(request, `ch_${randomUUID().replaceAll('-', '')}`);
   switch (ruling?.kind) {
     case undefined:
+    case 'fails_later':
       return { kind: 'money_moved', ...row };
     case 'decline':
       return { kind: 'charge_declined', code: ruling.code, ...row };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MONEY_BACK_SHAPES } from './money-back-entries.ts';
 
 /**
  * The rows of the simulator's ledger, as they stand in its file and in `GET /ledger/entries`. A charge and its first
@@ -47,13 +48,21 @@ const ENTRY_SHAPES = [
   }),
 ] as const;
 
-export const newEntry = z.discriminatedUnion('kind', ENTRY_SHAPES);
+export const newEntry = z.discriminatedUnion('kind', [...ENTRY_SHAPES, ...MONEY_BACK_SHAPES]);
 
 export const entry = z.discriminatedUnion('kind', [
   ENTRY_SHAPES[0].extend(numbered),
   ENTRY_SHAPES[1].extend(numbered),
   ENTRY_SHAPES[2].extend(numbered),
   ENTRY_SHAPES[3].extend(numbered),
+  MONEY_BACK_SHAPES[0].extend(numbered),
+  MONEY_BACK_SHAPES[1].extend(numbered),
+  MONEY_BACK_SHAPES[2].extend(numbered),
+  MONEY_BACK_SHAPES[3].extend(numbered),
+  MONEY_BACK_SHAPES[4].extend(numbered),
+  MONEY_BACK_SHAPES[5].extend(numbered),
+  MONEY_BACK_SHAPES[6].extend(numbered),
+  MONEY_BACK_SHAPES[7].extend(numbered),
 ]);
 
 export type WireMoney = z.infer<typeof wireMoney>;

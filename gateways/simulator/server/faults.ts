@@ -15,6 +15,8 @@ const ruling = [
     code: declineCode.default('card_declined'),
   }),
   z.strictObject({ kind: z.literal('requires_action') }),
+  /** A refund moves and comes back so much later; a charge is not changed by it. */
+  z.strictObject({ kind: z.literal('fails_later'), seconds, code: declineCode.default('account_closed') }),
 ] as const;
 
 /** What happens to the request or its answer on the way. One of these at most applies, beside a ruling. */
@@ -77,8 +79,10 @@ export const faultScript = z.strictObject({
       /** The 26 characters of an order fit all its attempts, also those that are not made yet. */
       reference_prefix: z.string().min(1).optional(),
       payment_method: z.string().optional(),
+      /** Which kind of request, and of inquiry about one. A refund is known by the reference of its charge. */
+      request: z.enum(['charge', 'refund']).default('charge'),
     })
-    .default({}),
+    .prefault({}),
   /** For the next so many requests that fit; null: until cleared. Without it: 1, or null where `chance` is given. */
   times: z.number().int().positive().nullable().optional(),
   /** Each request that fits is hit with this probability, decided by seed and reference alone, not by the order of arrival. */
@@ -98,6 +102,8 @@ export interface Subject {
   readonly account: string;
   readonly reference: string;
   readonly paymentMethod: string | null;
+  /** Left out: a charge. */
+  readonly request?: 'charge' | 'refund';
 }
 
 type Family<T> = { safeParse(value: unknown): { success: true; data: T } | { success: false } };
@@ -155,8 +161,9 @@ function isUsedUp({ times, used }: FaultState): boolean {
   return times != null && used >= times;
 }
 
-function fits({ match }: FaultScript, { account, reference, paymentMethod }: Subject): boolean {
+function fits({ match }: FaultScript, { account, reference, paymentMethod, request = 'charge' }: Subject): boolean {
   return (
+    match.request === request &&
     (match.account === undefined || match.account === account) &&
     (match.reference === undefined || match.reference === reference) &&
     (match.reference_prefix === undefined || reference.startsWith(match.reference_prefix)) &&

@@ -48,10 +48,11 @@ async function inquire(simulator: Simulator, inquiry: Inquiry): Promise<void> {
     if (charge === undefined) throw new Refusal(404, 'charge_not_found', { message: 'There is no such charge.' });
     return { status: 200, body: charge };
   };
-  await deliver(exchange, fault, answer);
+  await deliverInquiry(exchange, fault, answer);
 }
 
-async function deliver(
+/** Answers a question as the fault has it. */
+export async function deliverInquiry(
   { response }: Exchange,
   fault: InquiryFault | undefined,
   answer: () => Promise<Reply>,

@@ -1,4 +1,5 @@
 import type { Entry, WireMoney } from './entries.ts';
+import { isMoneyBack, type MoneyBackEntry } from './money-back-entries.ts';
 
 /**
  * The oracle's view of one reference, in one currency: what really happened to the customer's money. Every test and every
@@ -16,6 +17,12 @@ export interface LedgerRow {
   /** Charges that wait for a time or for the customer. */
   readonly open: number;
   readonly gateway_references: readonly string[];
+  /** How many refunds reached the customer and stayed there, and how much they are. */
+  readonly refunds: number;
+  readonly refunded: WireMoney;
+  readonly refund_requests: number;
+  /** What the customer's bank has taken back for good. */
+  readonly lost_in_disputes: WireMoney;
 }
 
 export interface LedgerFilter {
@@ -49,17 +56,9 @@ export function createLedgerView(recovered: readonly Entry[]): LedgerView {
 }
 
 function rowAfter(entry: Entry, before: LedgerRow | undefined): LedgerRow {
-  const { account, reference, amount, gateway_reference: id } = entry;
-  const row = before ?? {
-    account,
-    reference,
-    charges: 0,
-    moved: { minor_units: 0, currency: amount.currency },
-    requests: 0,
-    declined: 0,
-    open: 0,
-    gateway_references: [],
-  };
+  const row = before ?? emptyRow(entry);
+  if (isMoneyBack(entry)) return { ...row, ...moneyBackAfter(entry, row) };
+  const { amount, gateway_reference: id } = entry;
   const isCharge = entry.kind !== 'request_repeated';
   const isKnown = id === null || row.gateway_references.includes(id);
   const hasMoved = entry.kind === 'money_moved';
@@ -74,4 +73,32 @@ function rowAfter(entry: Entry, before: LedgerRow | undefined): LedgerRow {
     open: openBefore + (entry.kind === 'charge_opened' ? 1 : 0),
     gateway_references: isKnown ? row.gateway_references : [...row.gateway_references, id],
   };
+}
+
+function emptyRow({ account, reference, amount: { currency } }: Entry): LedgerRow {
+  const nothing = { minor_units: 0, currency };
+  const counts = { charges: 0, requests: 0, declined: 0, open: 0, refunds: 0, refund_requests: 0 };
+  const amounts = { moved: nothing, refunded: nothing, lost_in_disputes: nothing };
+  return { account, reference, ...counts, ...amounts, gateway_references: [] };
+}
+
+/** By how many refunds each row changes what the customer has got back. */
+const REFUNDS_BY_KIND: Readonly<Partial<Record<MoneyBackEntry['kind'], 1 | -1>>> = {
+  refund_moved: 1,
+  refund_returned: -1,
+};
+
+function moneyBackAfter(entry: MoneyBackEntry, row: LedgerRow): Partial<LedgerRow> {
+  const count = REFUNDS_BY_KIND[entry.kind] ?? 0;
+  const lost = entry.kind === 'dispute_lost' ? entry.amount.minor_units : 0;
+  return {
+    refunds: row.refunds + count,
+    refunded: plus(row.refunded, count * entry.amount.minor_units),
+    refund_requests: row.refund_requests + (entry.request === null ? 0 : 1),
+    lost_in_disputes: plus(row.lost_in_disputes, lost),
+  };
+}
+
+function plus(amount: WireMoney, minorUnits: number): WireMoney {
+  return { ...amount, minor_units: amount.minor_units + minorUnits };
 }

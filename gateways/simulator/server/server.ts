@@ -14,10 +14,13 @@ import {
   putAccount,
   putWebhooks,
 } from './control-route.ts';
+import { postDispute } from './dispute-route.ts';
 import { type Exchange, Refusal, readExchange, send } from './exchange.ts';
 import { endProcess } from './fatal.ts';
 import { getCharge, getCharges } from './inquiry-route.ts';
 import { lockLedger } from './ledger-lock.ts';
+import { getRefunds, postRefund } from './refund-route.ts';
+import { settleRefundInTime } from './refunding.ts';
 import { openSimulator, type Simulator } from './simulator.ts';
 
 export interface RunningSimulator {
@@ -46,6 +49,7 @@ export async function startSimulator({
 }: SimulatorOptions): Promise<RunningSimulator> {
   const lock = await lockLedger(ledgerPath);
   const simulator = await openSimulator(ledgerPath);
+  for (const refund of simulator.books.refunds.waitingForTime()) settleRefundInTime(simulator, refund);
   const face = createFace(simulator, host);
   const listeningOn = await listen(face.server, host, port);
   face.listensOn(listeningOn);
@@ -121,6 +125,7 @@ async function answer(parts: Parts, request: IncomingMessage, response: ServerRe
 const ACCOUNT = '[a-z][a-z0-9-]{0,63}';
 const CHARGES = new RegExp(`^/(${ACCOUNT})/v1/charges$`);
 const CHARGE = new RegExp(`^/(${ACCOUNT})/v1/charges/([a-z0-9_]{1,64})$`);
+const REFUNDS = new RegExp(`^/(${ACCOUNT})/v1/refunds$`);
 const ACTION = /^\/actions\/([a-z0-9_]{1,64})$/;
 const ACTION_DONE = /^\/actions\/([a-z0-9_]{1,64})\/(complete|fail)$/;
 const CONTROL_ACCOUNT = new RegExp(`^/control/accounts/(${ACCOUNT})$`);
@@ -137,6 +142,9 @@ const ROUTES: readonly (readonly [string, RegExp, Handler])[] = [
     CHARGE,
     authorized(({ simulator }, exchange, [account = '', id = '']) => getCharge(simulator, account, [exchange, id])),
   ],
+  ['POST', REFUNDS, authorized(({ simulator }, exchange, [account = '']) => postRefund(simulator, account, exchange))],
+  ['GET', REFUNDS, authorized(({ simulator }, exchange, [account = '']) => getRefunds(simulator, account, exchange))],
+  ['POST', /^\/control\/disputes$/, ({ simulator }, exchange) => postDispute(simulator, exchange)],
   ['GET', ACTION, ({ simulator }, exchange, [id = '']) => getAction(simulator, exchange, id)],
   ['POST', ACTION_DONE, ({ simulator }, exchange, [id = '', way = '']) => postAction(simulator, exchange, [id, way])],
   ['PUT', CONTROL_ACCOUNT, ({ simulator }, exchange, [account = '']) => putAccount(simulator, account, exchange)],

@@ -1,18 +1,20 @@
 import { z } from 'zod';
 
+const keyMode = z
+  .discriminatedUnion('mode', [
+    z.strictObject({ mode: z.literal('honoured') }),
+    z.strictObject({ mode: z.literal('ignored') }),
+    /** The key is honoured for so long after its first use; later the same key is a new charge. */
+    z.strictObject({ mode: z.literal('forgotten'), after_seconds: z.number().min(0) }),
+  ])
+  .default({ mode: 'honoured' });
+
 /**
  * What an account's gateway can do, as switched by the control face. The defaults are those of a good gateway: it honours
  * keys for ever and answers inquiries at once, but does not keep references unique.
  */
 export const switches = z.strictObject({
-  idempotency_key: z
-    .discriminatedUnion('mode', [
-      z.strictObject({ mode: z.literal('honoured') }),
-      z.strictObject({ mode: z.literal('ignored') }),
-      /** The key is honoured for so long after its first use; later the same key is a new charge. */
-      z.strictObject({ mode: z.literal('forgotten'), after_seconds: z.number().min(0) }),
-    ])
-    .default({ mode: 'honoured' }),
+  idempotency_key: keyMode,
   unique_reference: z.enum(['refused', 'ignored', 'returns_original']).default('ignored'),
   inquiry: z
     .discriminatedUnion('mode', [
@@ -25,6 +27,9 @@ export const switches = z.strictObject({
       z.strictObject({ mode: z.literal('not_found_for_all') }),
     ])
     .default({ mode: 'there' }),
+  /** The same two for refunds. */
+  refund_idempotency_key: keyMode,
+  unique_refund_reference: z.enum(['refused', 'ignored', 'returns_original']).default('ignored'),
 });
 
 export type Switches = z.infer<typeof switches>;
