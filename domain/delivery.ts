@@ -57,6 +57,14 @@ function nextTry({ tries, triesSince, now, random }: TriedDelivery): string | nu
   return at > end ? null : new Date(at).toISOString();
 }
 
+/** How far deliveries lag behind. */
+export interface DeliveryFigures {
+  readonly pending: number;
+  readonly parked: number;
+  /** When the oldest event was told that is still to be delivered; null when there is none. */
+  readonly oldestPendingAt: string | null;
+}
+
 /** In words, for whoever looks at a delivery. */
 export function describeAnswer(answer: EndpointAnswer): string {
   return answer.kind === 'answered' ? `${answer.status} ${answer.text}`.trim() : answer.reason;

@@ -74,6 +74,8 @@ function variablesFor(
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_NAMESPACE: temporal.namespace,
     PAYMENT_TOKEN_SECRET: keptSecret(join(settings.dataFolder, 'payment-token-secret')),
+    WEBHOOK_MASTER_SECRET: keptSecret(join(settings.dataFolder, 'webhook-master-secret')),
+    ALLOW_INTERNAL_WEBHOOKS: 'true',
     GATEWAYS: JSON.stringify(plan.gateways),
     ...plan.overrides,
   };

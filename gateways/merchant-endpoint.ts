@@ -67,13 +67,11 @@ function guardedConnector({ isForbidden, lookup = lookupByDns }: EndpointClientO
   };
   const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup });
   return (target, done) => {
-    connect(target, (...outcome) => {
-      const [, socket] = outcome;
-      if (socket !== null && isForbidden(socket.remoteAddress ?? '')) {
-        socket.destroy();
-        return done(new ForbiddenAddress('it is an internal address'), null);
-      }
-      return done(...outcome);
+    connect(target, (error, socket) => {
+      if (error !== null) return done(error, null);
+      if (!isForbidden(socket.remoteAddress ?? '')) return done(null, socket);
+      socket.destroy();
+      return done(new ForbiddenAddress('it is an internal address'), null);
     });
   };
 }
@@ -124,7 +122,7 @@ async function readBeginning(body: AsyncIterable<unknown> & { destroy(): unknown
 
 /** Postgres takes no NUL, and a log no line of somebody else's. */
 function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cs}\uFFFD]+/gu, ' ').trim();
+  return text.replaceAll(/[\p{Cc}\p{Cs}\uFFFD\s]+/gu, ' ').trim();
 }
 
 function codeOf(error: unknown): string | undefined {

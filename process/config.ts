@@ -59,6 +59,15 @@ const environment = z.object({
     })
     .pipe(z.array(gatewayAccount).min(1)),
   ALLOW_AT_MOST_ONCE_SENT: z.stringbool().default(false),
+  /** What the secrets of all webhook endpoints are computed from. */
+  WEBHOOK_MASTER_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+  /** How long the secret before still signs after it was changed. */
+  WEBHOOK_SECRET_OVERLAP_SECONDS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(24 * 3600),
+  ALLOW_INTERNAL_WEBHOOKS: z.stringbool().default(false),
   /** Where a worker answers GET /healthz, /readyz and /metrics; without a port it does not listen at all. */
   WORKER_HEALTH_HOST: z.string().default('127.0.0.1'),
   WORKER_HEALTH_PORT: z.coerce.number().int().min(0).max(65_535).optional(),

@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from '../domain/delivery.ts';
+import type { DeliveryFigures, DeliveryStatus } from '../domain/delivery.ts';
 import type { Queryable } from './database.ts';
 import type { OutboxEventKind } from './outbox-events.ts';
 
@@ -179,13 +179,6 @@ export async function listStuckDeliveries(
     [overdueSince, limit],
   );
   return rows.map(readDelivery);
-}
-
-export interface DeliveryFigures {
-  readonly pending: number;
-  readonly parked: number;
-  /** When the oldest event was told that is still to be delivered; null when there is none. */
-  readonly oldestPendingAt: string | null;
 }
 
 export async function countDeliveries(database: Queryable): Promise<DeliveryFigures> {

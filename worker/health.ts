@@ -8,6 +8,8 @@ type Stage = 'starting' | 'working' | 'stopping';
 export interface WorkerHealth {
   /** Where it listens, such as `http://127.0.0.1:9090`. */
   readonly address: string;
+  /** What is served at `/metrics`. */
+  readonly metrics: Registry;
   enter(stage: Stage): void;
   close(): Promise<void>;
 }
@@ -35,6 +37,7 @@ export async function serveWorkerHealth({ host, port }: { host: string; port: nu
   const { address, port: bound } = server.address() as AddressInfo;
   return {
     address: `http://${address.includes(':') ? `[${address}]` : address}:${bound}`,
+    metrics,
     enter: (next) => {
       stage = next;
     },

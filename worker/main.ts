@@ -1,5 +1,7 @@
+import { observeDeliveries } from '../process/delivery-gauges.ts';
 import { stopOnSignal } from '../process/parts.ts';
 import { runProgram } from '../process/program.ts';
+import { countDeliveries } from '../store/deliveries.ts';
 import { serveWorkerHealth } from './health.ts';
 import { waitForMigratedDatabase } from './migrated-database.ts';
 import { startWorkerProcess, type WorkerProcess } from './process.ts';
@@ -18,6 +20,8 @@ await runProgram('paidonce-worker', async (config, log) => {
   }, log);
   await waitForMigratedDatabase(config.DATABASE_URL, log);
   worker = await startWorkerProcess(config, log);
+  const { database } = worker;
+  if (health !== undefined) observeDeliveries(health.metrics, () => countDeliveries(database));
   health?.enter('working');
   process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid, health: health?.address ?? null })}\n`);
   await worker.stopped;

@@ -7,6 +7,7 @@ import { waitForPart } from '../process/parts.ts';
 import { readTemporalTarget } from '../process/temporal.ts';
 import { createDatabase, type Database } from '../store/database.ts';
 import { workflowBundle } from './bundle.ts';
+import { openDeliveries } from './open-deliveries.ts';
 import { startWorker } from './run.ts';
 import { ensureSchedules } from './schedules.ts';
 
@@ -32,6 +33,8 @@ export async function startWorkerProcess(config: Config, log: Logger): Promise<W
     applicationName: 'paidonce-worker',
     log,
   });
+  // Before Temporal: news goes out while that is away, and a secret that does not fit stops the start.
+  const deliveries = await openDeliveries(config, database, log);
   const bundle = await workflowBundle(config.CACHE_FOLDER);
   const connection = await waitForPart('Temporal', () => NativeConnection.connect(target.connection), log);
   const { namespace } = target;
@@ -58,7 +61,7 @@ export async function startWorkerProcess(config: Config, log: Logger): Promise<W
     client,
     stopped: worker.stopped,
     async stop() {
-      await worker.stop();
+      await Promise.all([worker.stop(), deliveries.stop()]);
       await connection.close();
       await database.close();
     },
