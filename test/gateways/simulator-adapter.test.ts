@@ -106,6 +106,7 @@ describe('what an answer to a charge means', () => {
     ['null', 200, 'null', { kind: 'unknown' }],
     ['the charge under another status', 202, charge, { kind: 'unknown' }],
     ['the charge in an error', 500, charge, { kind: 'unknown' }],
+    ['C12: nothing at all under a good status', 200, '', { kind: 'unknown' }],
     ['a redirect', 302, '', { kind: 'unknown' }],
     ['a new field', 201, { ...charge, network: 'visa' }, { kind: 'approved' }],
     [
@@ -127,8 +128,8 @@ describe('what an answer to a charge means', () => {
     ["the limiter's word under another status", 500, error('rate_limited'), { kind: 'unknown' }],
     ['a malformed request', 400, error('amount_invalid'), { kind: 'not_processed', declineCode: 'refused_by_gateway' }],
     ['a 400 without a known code', 400, error('because'), { kind: 'unknown' }],
-    ['a reference that was used', 409, error('reference_used'), { kind: 'unknown' }],
-    ['a key that was used', 422, error('idempotency_key_reused'), { kind: 'unknown' }],
+    ['C02: a reference that was used', 409, error('reference_used'), { kind: 'unknown' }],
+    ['C24: a key that was used', 422, error('idempotency_key_reused'), { kind: 'unknown' }],
     ['a 404', 404, error('route_not_found'), { kind: 'unknown' }],
   ])('%s', async (_name, status, body, expected) => {
     answer = { status, body };

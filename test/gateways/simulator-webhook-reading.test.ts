@@ -105,6 +105,16 @@ describe('a webhook of the simulator', () => {
     expect(read(bodyOf({ data }))).toMatchObject({ kind: 'genuine', event: { news: { gatewayReference: 'ch_1' } } });
   });
 
+  it('C59: a number of the gateway above 2^53 is told digit for digit, or not at all', () => {
+    const numbers = ['9196877626998785', '9196877626998784'].map((id) => {
+      const reading = read(bodyOf({ data: { ...CHARGE, id } }));
+      return reading.kind === 'genuine' && reading.event.news?.gatewayReference;
+    });
+    expect(numbers).toEqual(['9196877626998785', '9196877626998784']);
+    const bare = bodyOf().replace('"ch_1"', '9196877626998785');
+    expect(read(bare)).toMatchObject({ kind: 'genuine', event: { news: null } });
+  });
+
   it('never tells a card number further', () => {
     const reading = read(bodyOf({ data: { ...CHARGE, note: 'card 4111 1111 1111 1111' } }));
     expect(JSON.stringify(reading)).not.toContain('4111 1111 1111 1111');
