@@ -1,4 +1,5 @@
 import type { LocalActivities, RegularActivities } from '../workflows/contracts.ts';
+import { applyEvent, applyEvents, sweepInbox } from './apply-events.ts';
 import { expire, expireUnpaidOrders, putInReview, settle } from './close.ts';
 import { inquire } from './inquire.ts';
 import { makeAttempt } from './make-attempt.ts';
@@ -15,7 +16,10 @@ export function createActivities(tools: Tools): LocalActivities & RegularActivit
     expire: (command) => expire(tools, command),
     putInReview: (command) => putInReview(tools, command),
     settle: (command) => settle(tools, command),
+    applyEvents: (command) => applyEvents(tools, command),
+    applyEvent: (command) => applyEvent(tools, command),
     inquire: (command) => inquire(tools, command),
+    sweepInbox: (command) => sweepInbox(tools, command),
     expireUnpaidOrders: (command) => expireUnpaidOrders(tools, command),
     resumeOrders: (command) => resumeOrders(tools, command),
     askWaitingOrders: (command) => askWaitingOrders(tools, command),

@@ -5,17 +5,19 @@ import { reach } from '../process/points.ts';
 import { recordNews } from '../store/records.ts';
 import { type PurchaseRow, readPurchase } from '../store/standing.ts';
 import { type InquireCommand, type InquireResult, STILL_UNKNOWN } from '../workflows/contracts.ts';
+import { applyStoredEvents } from './apply-events.ts';
 import { isOwnCallOver, secondsSinceScheduled } from './clock.ts';
 import { type Finding, findOut } from './find-out.ts';
 import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
 
 /**
- * Finds out how a sent attempt ended. Looks at the row first, because an answer may have come meanwhile; then asks. While
+ * Finds out how a sent attempt ended. Looks into the inbox and at the row first, because news may have come meanwhile; then asks. While
  * nothing is known it fails with a benign `StillUnknown` that says when to try again: Temporal keeps the count, the last
  * failure and the next try in sight of the operator, and the history does not grow.
  */
 export async function inquire(tools: Tools, command: InquireCommand): Promise<InquireResult> {
+  await applyStoredEvents(tools, command.orderId);
   const before = await readPurchase(tools.database, command.orderId);
   const changed = changeIn(before, command);
   if (changed !== undefined) return changed;

@@ -1,8 +1,10 @@
 import type { Registry } from 'prom-client';
 import type { Currency } from '../domain/currencies.ts';
+import type { Gateway } from '../domain/gateway.ts';
 import type { Logger } from '../process/log.ts';
 import type { Database } from '../store/database.ts';
 import type { OrderChanges } from '../store/order-changes.ts';
+import type { EventTeller } from './event-teller.ts';
 import type { PurchaseStarter } from './purchases.ts';
 
 /** Everything that the API works with, handed in once by the process; nothing here is reached by an import. */
@@ -13,6 +15,7 @@ export interface ApiDependencies {
   /** The first one takes the orders that name no gateway. */
   readonly gateways: readonly [GatewayFacts, ...GatewayFacts[]];
   readonly purchases: PurchaseStarter;
+  readonly events: EventTeller;
   readonly log: Logger;
   readonly metrics: Registry;
 }
@@ -22,6 +25,8 @@ export interface GatewayFacts {
   readonly name: string;
   /** Where the gateway counts a currency otherwise than ISO 4217. */
   readonly currencyDecimals: Readonly<Partial<Record<Currency, number>>>;
+  /** Absent where the gateway sends no webhooks. */
+  readonly parseWebhook?: NonNullable<Gateway['parseWebhook']>;
 }
 
 export interface ApiSettings {

@@ -23,6 +23,7 @@ export function describeRoutes(app: FastifyInstance): void {
       tags: [
         { name: 'orders', description: 'Create, pay and read orders.' },
         { name: 'operators', description: 'Settle what nobody else could.' },
+        { name: 'webhooks', description: 'Where gateways tell what became of charges.' },
         { name: 'health', description: 'For load balancers and measurements.' },
       ],
       components: {

@@ -7,6 +7,7 @@ import { readTemporalTarget } from '../process/temporal.ts';
 import { createDatabase, type Database } from '../store/database.ts';
 import { listenForOrderChanges } from '../store/order-changes.ts';
 import type { ApiSettings, GatewayFacts } from './dependencies.ts';
+import { createEventTeller } from './event-teller.ts';
 import { createPurchaseStarter } from './purchases.ts';
 import { createApi } from './server.ts';
 
@@ -34,18 +35,21 @@ export async function serveApi({ config, log, gateways, database, client, eager 
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const purchases = createPurchaseStarter({ client, eager, settings: purchaseSettings(config) });
+  const events = createEventTeller(client);
   const app = createApi({
     settings: apiSettings(config),
     database,
     orderChanges,
     gateways,
     purchases,
+    events,
     log,
     metrics,
   });
   const stop = async (): Promise<void> => {
     await app.close();
     await purchases.ended();
+    await events.ended();
     await orderChanges.close();
   };
   try {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ATTEMPT_STATUSES } from '../domain/attempt.ts';
 import { CURRENCY_DECIMALS, type Currency } from '../domain/currencies.ts';
 import { EVIDENCE_KINDS } from '../domain/evidence.ts';
+import { INBOX_EVENT_STATES } from '../domain/gateway-event.ts';
 import { MINOR_UNITS_MAX } from '../domain/money.ts';
 import { EVIDENCED_ORDER_STATUSES, ORDER_STATUSES } from '../domain/order.ts';
 import { DECLINE_CODES } from '../domain/outcome.ts';
@@ -213,6 +214,46 @@ export const decision = z
       .meta({ description: 'Why; kept as evidence.' }),
   })
   .meta({ id: 'Decision' });
+
+export const webhookPath = z.strictObject({ gateway: text(64).meta({ description: 'Name of a configured gateway.' }) });
+
+export const webhookBody = z.unknown().meta({ description: "The event, in the gateway's own form." });
+
+export const nothing = z.null();
+
+export const inboxEventPath = z.strictObject({
+  event_id: orderId.meta({ description: 'Our id of the event, as the list has it.' }),
+});
+
+export const inboxQuery = z.strictObject({
+  state: z.enum(INBOX_EVENT_STATES, { error: `Must be one of ${INBOX_EVENT_STATES.join(', ')}.` }).optional(),
+  order_id: orderId.optional(),
+  limit: listQuery.shape.limit,
+  cursor: orderId.optional().meta({ description: 'The `next_cursor` of the page before.' }),
+});
+
+export const inboxEvent = z
+  .object({
+    id: z.string(),
+    gateway: z.string(),
+    event_id: z.string().meta({ description: "The gateway's own id of the event." }),
+    type: z.string().meta({ description: "The gateway's word for what happened." }),
+    state: z.enum(INBOX_EVENT_STATES).meta({ description: 'How far it has come.' }),
+    order_id: z.string().nullable(),
+    attempt_number: z.int().nullable(),
+    merchant_reference: z.string().nullable(),
+    gateway_reference: z.string().nullable(),
+    remark: z.string().nullable().meta({ description: 'Why it was doubted, or what stopped it.' }),
+    occurred_at: time.nullable(),
+    received_at: time,
+    applied_at: time.nullable(),
+    body: z.string().meta({ description: 'What came, without card numbers.' }),
+  })
+  .meta({ id: 'InboxEvent' });
+
+export const inboxEventList = z
+  .object({ inbox_events: z.array(inboxEvent), next_cursor: z.string().nullable() })
+  .meta({ id: 'InboxEventList' });
 
 export const problem = z
   .object({

@@ -5,7 +5,7 @@ import type { Database, QueryAnswer, Queryable } from './queryable.ts';
 import { leavesConnectionInOrder } from './sql-states.ts';
 
 export type { Database, Queryable } from './queryable.ts';
-export { constraintOf, isUnavailable } from './sql-states.ts';
+export { constraintOf, isTransactionConflict, isUnavailable } from './sql-states.ts';
 export { inTransaction } from './transaction.ts';
 
 export interface DatabaseOptions {

@@ -1,12 +1,19 @@
 import type { Queryable } from './database.ts';
 
+/** One event, those of one order, or all. */
+export interface InboxSelection {
+  readonly id?: string | null;
+  readonly orderId?: string | null;
+  readonly limit: number;
+}
+
 /**
- * Gives events that found no order when they came another look, oldest first: of one order, or of all. Returns how many
+ * Gives events that found no order when they came another look, oldest first. Returns how many
  * have found theirs and are to be applied.
  */
 export async function matchInboxEvents(
   database: Queryable,
-  { orderId = null, limit }: { readonly orderId?: string | null; readonly limit: number },
+  { orderId = null, id = null, limit }: InboxSelection,
 ): Promise<number> {
   const { rowCount } = await database.query(
     `update inbox_events set state = 'stored', order_id = found.order_id, attempt_number = found.attempt_number
@@ -16,10 +23,11 @@ export async function matchInboxEvents(
        join payment_attempts attempt on attempt.merchant_reference = event.merchant_reference
          or (attempt.gateway = event.gateway and attempt.gateway_reference = event.gateway_reference)
        where event.state in ('unmatched', 'pooled') and ($1::uuid is null or attempt.order_id = $1)
+         and ($3::uuid is null or event.id = $3)
        order by event.received_at, attempt.merchant_reference = event.merchant_reference limit $2
      ) as found
      where inbox_events.id = found.id and state in ('unmatched', 'pooled')`,
-    [orderId, limit],
+    [orderId, limit, id],
   );
   return rowCount ?? 0;
 }

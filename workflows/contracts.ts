@@ -1,5 +1,6 @@
 import type { AttemptStatus } from '../domain/attempt.ts';
 import type { EvidenceKind } from '../domain/evidence.ts';
+import type { InboxEventState } from '../domain/gateway-event.ts';
 import type { OrderStatus } from '../domain/order.ts';
 import type { AttemptRequest, OperatorDecision } from './messages.ts';
 
@@ -77,6 +78,16 @@ export interface AskWaitingResult {
   readonly told: number;
 }
 
+export interface SweepInboxCommand {
+  readonly limit: number;
+}
+
+export interface SweepInboxResult {
+  readonly matched: number;
+  readonly pooled: number;
+  readonly applied: number;
+}
+
 /** Short steps against the database, run as local activities. Each may run twice and has its effect once. */
 export interface LocalActivities {
   /** Claims the attempt and charges it. An attempt that comes back as `sent` or `unknown` has to be resolved. */
@@ -86,11 +97,17 @@ export interface LocalActivities {
   expire(command: { readonly orderId: string }): Promise<Standing>;
   putInReview(command: { readonly orderId: string; readonly reason: string }): Promise<Standing>;
   settle(command: SettleCommand): Promise<Standing>;
+  /** Applies the gateway's events that wait for the order. */
+  applyEvents(command: { readonly orderId: string }): Promise<Standing>;
+  /** Applies one event; returns how it stands. */
+  applyEvent(command: { readonly inboxEventId: string }): Promise<InboxEventState>;
 }
 
 /** Steps that ask or wait, run as regular activities so that the Temporal UI shows them pending with their attempt count. */
 export interface RegularActivities {
   inquire(command: InquireCommand): Promise<InquireResult>;
+  /** Applies events that nobody was told of, matches those without an order, pools what has found none for a day. */
+  sweepInbox(command: SweepInboxCommand): Promise<SweepInboxResult>;
   /** Closes a batch of unpaid orders without a workflow; returns how many, so that the caller knows whether to go on. */
   expireUnpaidOrders(command: { readonly limit: number }): Promise<number>;
   /** Looks at a page of orders in flight and starts the workflow of each that has none. */

@@ -11,6 +11,7 @@ import type { Standing } from './contracts.ts';
 import {
   ASK_NOW_SIGNAL,
   type AttemptRequest,
+  EVENT_STORED_SIGNAL,
   type OperatorDecision,
   PAY_SIGNAL,
   type PurchaseInput,
@@ -24,6 +25,7 @@ import { local } from './steps.ts';
 
 const paySignal = defineSignal<[AttemptRequest]>(PAY_SIGNAL);
 const rowChangedSignal = defineSignal(ROW_CHANGED_SIGNAL);
+const eventStoredSignal = defineSignal(EVENT_STORED_SIGNAL);
 const askNowSignal = defineSignal(ASK_NOW_SIGNAL);
 const settleUpdate = defineUpdate<PurchaseState, [OperatorDecision]>(SETTLE_UPDATE);
 const stateQuery = defineQuery<PurchaseState>(STATE_QUERY);
@@ -37,11 +39,15 @@ export interface Desk {
   /** Somebody else (a late answer, a webhook, an operator) has written to the row. */
   hasNews(): boolean;
   takeNews(): boolean;
+  /** Events of the gateway wait in the inbox. */
+  hasEvents(): boolean;
+  /** Applies the events that wait, if any, and looks at the row. */
+  refresh(): Promise<Standing>;
   /** The gateway should be asked now: news, or a gateway that is heard again. */
   isCalled(): boolean;
   /** Forgets that the gateway should be asked, because that is what happens next. */
   takeCall(): void;
-  /** The customer's next wish to pay, or undefined once `until` has passed. Wishes for other attempts are stale. */
+  /** The customer's next wish to pay, or undefined once `until` has passed or an event waits. Wishes for other attempts are stale. */
   nextRequest(until: number): Promise<AttemptRequest | undefined>;
   close(): Promise<void>;
 }
@@ -50,6 +56,7 @@ export interface Desk {
 export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView): Desk {
   const requests: AttemptRequest[] = [];
   let news = false;
+  let events = false;
   let called = false;
   const desk: Desk = {
     standing: {
@@ -69,11 +76,18 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
     takeCall: () => {
       called = false;
     },
+    hasEvents: () => events,
+    refresh() {
+      const waiting = events;
+      news = false;
+      events = false;
+      return waiting ? local.applyEvents({ orderId }) : local.look({ orderId });
+    },
     async nextRequest(until) {
       const wanted = (): AttemptRequest | undefined =>
         requests.find(({ attemptNumber }) => attemptNumber === desk.standing.attemptNumber + 1);
       const left = until - Date.now();
-      if (left > 0) await condition(() => wanted() !== undefined, Math.min(left, WAIT_MS_MAX));
+      if (left > 0) await condition(() => events || wanted() !== undefined, Math.min(left, WAIT_MS_MAX));
       const found = wanted();
       requests.length = 0;
       return found;
@@ -98,6 +112,11 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
     called = true;
   };
   setHandler(askNowSignal, noteCall, { description: 'The gateway is heard again: ask it now.' });
+  const noteEvent = (): void => {
+    news = true;
+    events = true;
+  };
+  setHandler(eventStoredSignal, noteEvent, { description: 'An event of the gateway is in the inbox: apply it.' });
   setHandler(stateQuery, state, { description: 'What the order waits for.' });
   setHandler(
     settleUpdate,

@@ -8,6 +8,11 @@ export function recoverWorkflowId(gateway: string): string {
   return `recover:${gateway}`;
 }
 
+/** Applies one stored event of a gateway where no purchase workflow runs. */
+export function applyEventWorkflowId(inboxEventId: string): string {
+  return `event:${inboxEventId}`;
+}
+
 /** The queue that all workers poll and all starts name. */
 export const TASK_QUEUE = 'paidonce';
 

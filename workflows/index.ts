@@ -1,3 +1,4 @@
+export { applyEvent } from './apply-event.ts';
 export { expireUnpaidOrders } from './expire-unpaid-orders.ts';
 export { purchase } from './purchase.ts';
 export { recover } from './recover.ts';

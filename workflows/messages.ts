@@ -7,6 +7,7 @@ export const EXPIRE_UNPAID_ORDERS_WORKFLOW = 'expireUnpaidOrders';
 export const SWEEP_WORKFLOW = 'sweep';
 export const RECOVER_WORKFLOW = 'recover';
 
+export const APPLY_EVENT_WORKFLOW = 'applyEvent';
 
 /** What a customer's click asks for: this attempt, paid by this token of the gateway's. */
 export interface AttemptRequest {
@@ -39,10 +40,16 @@ export const PAY_SIGNAL = 'pay';
 export const ROW_CHANGED_SIGNAL = 'rowChanged';
 /** Signal: the gateway is heard again after an outage; ask it now, whatever the schedule says. */
 export const ASK_NOW_SIGNAL = 'askNow';
+/** Signal: an event of the gateway is in the inbox; apply what waits there. */
+export const EVENT_STORED_SIGNAL = 'eventStored';
 /** Update: an operator settles an order that nobody else could. Rejected unless the order is `unknown`. */
 export const SETTLE_UPDATE = 'settle';
 /** Query: what the order waits for, in words. */
 export const STATE_QUERY = 'state';
+
+export interface ApplyEventInput {
+  readonly inboxEventId: string;
+}
 
 export interface OperatorDecision {
   readonly outcome: 'paid' | 'failed';

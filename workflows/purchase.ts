@@ -22,6 +22,7 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
 
   let request: AttemptRequest | undefined = input.attempt;
   while (!isClosed(desk.standing.orderStatus)) {
+    if (desk.hasEvents()) desk.standing = await desk.refresh();
     if (request !== undefined) desk.standing = await makeAttempts(input, request, view);
     request = undefined;
     const { orderStatus, attemptStatus, attemptNumber } = desk.standing;
@@ -30,7 +31,7 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
     } else if (isPayable(orderStatus)) {
       view.show(desk.standing, 'Waits for the customer to try again, until the order expires.');
       request = await desk.nextRequest(Date.parse(input.expiresAt));
-      if (request === undefined) desk.standing = await expireWhenDue(orderId);
+      if (request === undefined && !desk.hasEvents()) desk.standing = await expireWhenDue(orderId);
     } else if (orderStatus === 'processing' && attemptStatus === 'not_processed') {
       // A claim that was refused would be refused again at once; without the pause this would spin.
       await condition(() => desk.hasNews(), PAUSE_MS);
@@ -38,10 +39,10 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
     } else if (!isClosed(orderStatus)) {
       view.show(desk.standing, 'Waits for news about the order.');
       await condition(() => desk.hasNews(), DAY_MS);
-      desk.takeNews();
-      desk.standing = await local.look({ orderId });
+      desk.standing = await desk.refresh();
     }
   }
+  while (desk.hasEvents()) desk.standing = await desk.refresh();
   view.show(desk.standing, 'Nothing: the order is closed.');
   await desk.close();
   const { orderStatus, attemptNumber, provenBy } = desk.standing;

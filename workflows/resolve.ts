@@ -73,7 +73,7 @@ async function inquire(input: PurchaseInput, round: Round, desk: Desk): Promise<
     const result = await askUntilCalled(input, round, desk);
     if (result !== undefined) return result;
   }
-  return { kind: 'changed', standing: await local.look({ orderId: input.orderId }) };
+  return { kind: 'changed', standing: await desk.refresh() };
 }
 
 /** Undefined when the question was given up because somebody else has written to the row, or calls for a new one. */

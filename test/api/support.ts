@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll } from 'vitest';
 import type { ApiSettings, GatewayFacts } from '../../api/dependencies.ts';
+import type { EventTeller } from '../../api/event-teller.ts';
 import type { PurchaseStarter } from '../../api/purchases.ts';
 import { createApi } from '../../api/server.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
@@ -53,6 +54,8 @@ export interface CreatedOrder {
 
 export interface TestApiOptions {
   readonly purchases: PurchaseStarter;
+  readonly events?: EventTeller;
+  readonly gateways?: readonly [GatewayFacts, ...GatewayFacts[]];
   readonly settings?: Partial<ApiSettings>;
   readonly database?: Database;
 }
@@ -82,8 +85,9 @@ export async function startTestApi(testDatabase: TestDatabase, options: TestApiO
     },
     database: options.database ?? testDatabase.database,
     orderChanges,
-    gateways: GATEWAYS,
+    gateways: options.gateways ?? GATEWAYS,
     purchases: options.purchases,
+    events: options.events ?? NO_EVENTS,
     log: pino({ level: 'trace' }, sink),
     metrics: new Registry(),
   });
@@ -145,6 +149,9 @@ function inject(
     ...(payload !== undefined && { payload }),
   });
 }
+
+/** Tells nobody: what is stored stays stored. */
+const NO_EVENTS: EventTeller = { tell: () => Promise.resolve(), ended: () => Promise.resolve() };
 
 /** For tests in which no purchase may begin. */
 export const NO_PURCHASES: PurchaseStarter = {

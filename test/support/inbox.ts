@@ -6,8 +6,8 @@ import type { GatewayOutcome } from '../../domain/outcome.ts';
 import { claimAttempt } from '../../store/claims.ts';
 import type { Database } from '../../store/database.ts';
 import { type NewInboxEvent, storeInboxEvent } from '../../store/inbox-events.ts';
-import { insertOrder } from '../../store/orders.ts';
 import { markSent } from '../../store/sends.ts';
+import { insertRow, orderRow } from './rows.ts';
 
 /** The price of every order here. */
 export const PRICE: Money = money(1_999, 'EUR');
@@ -31,18 +31,10 @@ export function later(seconds: number): string {
 }
 
 export async function newOrder(database: Database, expiresInSeconds = 3_600): Promise<string> {
-  const id = newId();
-  await insertOrder(database, {
-    id,
-    shopReference: null,
-    amount: PRICE,
-    gateway: 'simulator',
-    description: null,
-    returnUrl: null,
-    expiresAt: later(expiresInSeconds),
-    createdAt: later(0),
-  });
-  return id;
+  const now = later(0);
+  const order = orderRow({ expires_at: later(expiresInSeconds), created_at: now, updated_at: now });
+  await insertRow(database, 'orders', order);
+  return order.id;
 }
 
 /** Claims and marks as sent, as the charge step does right before the request leaves. */

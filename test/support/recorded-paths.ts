@@ -2,8 +2,11 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { PreparedCharge } from '../../domain/gateway.ts';
 import type { Money } from '../../domain/money.ts';
 import type { GatewayOutcome } from '../../domain/outcome.ts';
+import { applyEventWorkflowId } from '../../workflows/ids.ts';
 import {
+  APPLY_EVENT_WORKFLOW,
   ASK_NOW_SIGNAL,
+  EVENT_STORED_SIGNAL,
   EXPIRE_UNPAID_ORDERS_WORKFLOW,
   RECOVER_WORKFLOW,
   SETTLE_UPDATE,
@@ -130,6 +133,42 @@ export const PATHS: Readonly<Record<string, PlayPath>> = {
       await handle.signal(ASK_NOW_SIGNAL);
     });
     return purchase.handle;
+  },
+
+  'event-before-the-answer': async (playOut, options) => {
+    const { charge, answer } = slowly();
+    const gateway = createScriptedGateway({ charges: [charge] });
+    const { purchase } = await playOut(gateway, { handoverAfterMs: 50, ...options }, async ({ purchase: begun }) => {
+      await untilCommand(begun.handle, 'timer 5 s');
+      await begun.receive({ kind: 'approved', amount: { minorUnits: 1_000, currency: 'EUR' }, raw: '' });
+      await begun.handle.signal(EVENT_STORED_SIGNAL);
+      await begun.handle.result();
+      answer();
+    });
+    return purchase.handle;
+  },
+
+  'event-after-a-decline': plainly({ charges: [DECLINES] }, { expiresInMs: 2 * HOUR_MS }, async ({ purchase }) => {
+    await untilCommand(purchase.handle, 'timer 2 h');
+    await purchase.receive({ kind: 'declined', decline: { code: 'card_declined', retriable: true }, raw: '' });
+    await purchase.handle.signal(EVENT_STORED_SIGNAL);
+  }),
+
+  'event-without-a-purchase': async (playOut, options) => {
+    let applying: WorkflowHandle | undefined;
+    await playOut(createScriptedGateway(), options, async ({ environment, purchase }) => {
+      await purchase.handle.result();
+      const id = await purchase.receive({ kind: 'pending', raw: '' });
+      const { taskQueue } = await purchase.handle.describe();
+      applying = await environment.client.workflow.start(APPLY_EVENT_WORKFLOW, {
+        workflowId: applyEventWorkflowId(id),
+        taskQueue,
+        args: [{ inboxEventId: id }],
+      });
+      await applying.result();
+    });
+    if (applying === undefined) throw new Error('The event was not applied');
+    return applying;
   },
 
   'answered-during-inquiry': async (playOut, options) => {

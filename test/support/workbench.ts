@@ -9,7 +9,9 @@ import type { Gateway } from '../../domain/gateway.ts';
 import { INQUIRY_SCHEDULE_SECONDS } from '../../domain/inquiry-schedule.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
 import { money } from '../../domain/money.ts';
+import type { GatewayOutcome } from '../../domain/outcome.ts';
 import type { Database } from '../../store/database.ts';
+import { storeInboxEvent } from '../../store/inbox-events.ts';
 import { type PurchaseRow, readPurchase } from '../../store/standing.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
 import { type RunningWorker, startWorker } from '../../worker/run.ts';
@@ -56,6 +58,8 @@ export interface WorkbenchOptions {
   readonly environment: TestWorkflowEnvironment;
   readonly database: Database;
   readonly gateway: Gateway;
+  /** Where orders may go on when it provably took nothing. */
+  readonly fallbacks?: readonly Gateway[];
   /** For workflows that the worker itself starts again. */
   readonly inquiryScheduleSeconds?: readonly number[];
 }
@@ -88,11 +92,13 @@ export interface Purchase {
   row(): Promise<PurchaseRow>;
   reference(attemptNumber?: number): string;
   payAgain(attemptNumber: number): Promise<void>;
+  /** Stores an event of the gateway about attempt 1, and tells nobody. Returns its id. */
+  receive(outcome: GatewayOutcome): Promise<string>;
 }
 
 /** A worker, a database and a gateway around one Temporal environment: everything of the product but its API. */
 export function createWorkbench(options: WorkbenchOptions): Workbench {
-  const { environment, database, gateway, inquiryScheduleSeconds = INQUIRY_SCHEDULE_SECONDS } = options;
+  const { environment, database, gateway, fallbacks = [], inquiryScheduleSeconds = INQUIRY_SCHEDULE_SECONDS } = options;
   const taskQueue = `purchases-${randomUUID()}`;
   return {
     taskQueue,
@@ -102,14 +108,14 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
         namespace: environment.namespace ?? 'default',
         client: environment.client,
         database,
-        gateways: { get: () => gateway },
+        gateways: { get: (name) => fallbacks.find((fallback) => fallback.name === name) ?? gateway },
         log: QUIET_LOG,
         bundle: bundle ?? (await testBundle()),
         settings: { handoverAfterMs: 3_000, inquiryScheduleSeconds },
         taskQueue,
         clock: async () => new Date(await environment.currentTimeMs()),
       }),
-    buy: (order = {}) => buy({ environment, database, gateway }, taskQueue, order),
+    buy: (order = {}) => buy({ environment, database, gateway, fallbacks }, taskQueue, order),
   };
 }
 
@@ -118,15 +124,18 @@ export function testBundle(): Promise<{ readonly codePath: string }> {
 }
 
 async function buy(parts: WorkbenchOptions, taskQueue: string, options: BuyOptions): Promise<Purchase> {
-  const { environment, database, gateway } = parts;
+  const { environment, database, gateway, fallbacks = [] } = parts;
   const orderId = options.orderId ?? newId();
   const started = new Date(await environment.currentTimeMs());
   const expiresAt = new Date(started.getTime() + (options.expiresInMs ?? 72 * HOUR_MS)).toISOString();
   const { minorUnits, currency } = money(options.amount?.minorUnits ?? 1_000, options.amount?.currency ?? 'EUR');
   await database.query(
-    `insert into orders (id, amount_minor_units, currency, gateway, expires_at, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $6)`,
-    [orderId, minorUnits, currency, gateway.name, expiresAt, started.toISOString()],
+    `insert into orders (id, amount_minor_units, currency, gateway, fallback_gateways, expires_at, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $7)`,
+    [
+      ...[orderId, minorUnits, currency, gateway.name, fallbacks.map(({ name }) => name)],
+      ...[expiresAt, started.toISOString()],
+    ],
   );
   const input: PurchaseInput = {
     orderId,
@@ -157,6 +166,14 @@ async function buy(parts: WorkbenchOptions, taskQueue: string, options: BuyOptio
     input,
     row: () => readPurchase(database, orderId),
     reference: (attemptNumber = 1) => merchantReference(orderId, attemptNumber),
+    async receive(outcome) {
+      const reference = merchantReference(orderId, 1);
+      const charge = { merchantReference: reference, gatewayReference: null, outcome, foreignAccount: null };
+      const event = { gateway: gateway.name, eventId: `evt_${newId()}`, type: 'charge.told', occurredAt: null };
+      const now = new Date(await environment.currentTimeMs()).toISOString();
+      const news = { subject: 'charge', ...charge } as const;
+      return (await storeInboxEvent(database, { ...event, body: Buffer.from('{}'), news, now })).id;
+    },
     payAgain: (attemptNumber) => handle.signal(PAY_SIGNAL, requestFor(attemptNumber, options)),
   };
 }

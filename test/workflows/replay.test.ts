@@ -13,7 +13,16 @@ const LARGEST_PAYLOAD_BYTES = 2_048;
 const PAYLOAD_KEYS = new Set(
   [
     ['orderId', 'gateway', 'expiresAt', 'attempt', 'settings', 'handoverAfterMs', 'inquiryScheduleSeconds'],
-    ['attemptNumber', 'paymentMethod', 'returnUrl', 'scheduleSeconds', 'secondsBefore', 'knownStatus', 'limit'],
+    [
+      'attemptNumber',
+      'paymentMethod',
+      'returnUrl',
+      'scheduleSeconds',
+      'secondsBefore',
+      'knownStatus',
+      'limit',
+      'inboxEventId',
+    ],
     ['kind', 'standing', 'orderStatus', 'attemptStatus', 'needsReview', 'provenBy', 'status', 'attempts', 'waitsFor'],
     ['outcome', 'operator', 'reason'],
     ['after', 'next', 'looked', 'resumed', 'told'],
