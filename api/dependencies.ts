@@ -4,6 +4,7 @@ import type { Gateway } from '../domain/gateway.ts';
 import type { Logger } from '../process/log.ts';
 import type { Database } from '../store/database.ts';
 import type { OrderChanges } from '../store/order-changes.ts';
+import type { EndpointSettings } from './endpoints.ts';
 import type { EventTeller } from './event-teller.ts';
 import type { PurchaseStarter } from './purchases.ts';
 
@@ -16,6 +17,7 @@ export interface ApiDependencies {
   readonly gateways: readonly [GatewayFacts, ...GatewayFacts[]];
   readonly purchases: PurchaseStarter;
   readonly events: EventTeller;
+  readonly endpoints: EndpointSettings;
   readonly log: Logger;
   readonly metrics: Registry;
 }

@@ -24,6 +24,7 @@ export function describeRoutes(app: FastifyInstance): void {
         { name: 'orders', description: 'Create, pay and read orders.' },
         { name: 'operators', description: 'Settle what nobody else could.' },
         { name: 'webhooks', description: 'Where gateways tell what became of charges.' },
+        { name: 'fulfilment', description: 'What a paid order entitles to, and who is told of what.' },
         { name: 'health', description: 'For load balancers and measurements.' },
       ],
       components: {

@@ -61,6 +61,7 @@ export function describeOrder(order: Order): z.infer<typeof schemas.listedOrder>
     shop_reference: order.shopReference,
     description: order.description,
     return_url: order.returnUrl,
+    entitlements: [...order.entitlementKinds],
     needs_review: order.needsReview,
     review_reason: order.reviewReason,
     created_at: order.createdAt,

@@ -2,11 +2,15 @@ import { Client, Connection } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Config, purchaseSettings } from '../process/config.ts';
+import { observeDeliveries } from '../process/delivery-gauges.ts';
+import { createEndpointSecrets } from '../process/endpoint-secrets.ts';
 import type { Logger } from '../process/log.ts';
 import { readTemporalTarget } from '../process/temporal.ts';
 import { createDatabase, type Database } from '../store/database.ts';
+import { countDeliveries } from '../store/deliveries.ts';
 import { listenForOrderChanges } from '../store/order-changes.ts';
 import type { ApiSettings, GatewayFacts } from './dependencies.ts';
+import type { EndpointSettings } from './endpoints.ts';
 import { createEventTeller } from './event-teller.ts';
 import { createPurchaseStarter } from './purchases.ts';
 import { createApi } from './server.ts';
@@ -34,6 +38,7 @@ export async function serveApi({ config, log, gateways, database, client, eager 
   const orderChanges = listenForOrderChanges({ url: config.DATABASE_URL, applicationName: 'paidonce-api', log });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
+  observeDeliveries(metrics, () => countDeliveries(database));
   const purchases = createPurchaseStarter({ client, eager, settings: purchaseSettings(config) });
   const events = createEventTeller(client);
   const app = createApi({
@@ -43,6 +48,7 @@ export async function serveApi({ config, log, gateways, database, client, eager 
     gateways,
     purchases,
     events,
+    endpoints: endpointSettings(config),
     log,
     metrics,
   });
@@ -96,6 +102,15 @@ export async function startApiProcess({
     await closeParts();
     throw error;
   }
+}
+
+function endpointSettings(config: Config): EndpointSettings {
+  const { WEBHOOK_MASTER_SECRET: master } = config;
+  return {
+    secrets: master === undefined ? null : createEndpointSecrets(master),
+    addresses: { allowInternal: config.ALLOW_INTERNAL_WEBHOOKS },
+    overlapSeconds: config.WEBHOOK_SECRET_OVERLAP_SECONDS,
+  };
 }
 
 function apiSettings(config: Config): ApiSettings {

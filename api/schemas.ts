@@ -12,7 +12,7 @@ import { DECLINE_CODES } from '../domain/outcome.ts';
 const AMOUNT_SENTENCE = `Must be a whole number of minor units (cents for EUR) from 1 to ${MINOR_UNITS_MAX}.`;
 
 /** Not blank, no control characters and no halves of characters: Postgres refuses the one and changes the other. */
-function text(lengthMax: number) {
+export function text(lengthMax: number) {
   const sentence = `Must be a text of 1 to ${lengthMax} characters, not blank and without control characters.`;
   return z
     .string({ error: sentence })
@@ -56,7 +56,14 @@ export const idempotencyHeaders = z.looseObject({
     .meta({ description: 'Makes a repeat of the request get the same answer: 1 to 255 printable ASCII characters.' }),
 });
 
-const time = z.iso.datetime();
+export const time = z.iso.datetime();
+
+const KIND_SENTENCE = 'Must be a word of up to 64 lower-case letters, digits, hyphens and underscores.';
+
+export const entitlementKind = z
+  .string({ error: KIND_SENTENCE })
+  .regex(/^[a-z][a-z0-9_-]{0,63}$/, KIND_SENTENCE)
+  .meta({ description: 'What the customer gets, in your own words, such as download.' });
 
 export const decline = z
   .object({
@@ -93,6 +100,7 @@ const orderFields = {
   shop_reference: z.string().nullable(),
   description: z.string().nullable(),
   return_url: z.string().nullable(),
+  entitlements: z.array(z.string()).meta({ description: 'What it entitles to once it is paid.' }),
   needs_review: z.boolean(),
   review_reason: z.string().nullable(),
   created_at: time,
@@ -168,6 +176,13 @@ export const newOrder = z
       .optional()
       .meta({ description: "The shop's own number; no two orders may carry the same." }),
     description: text(500).optional(),
+    entitlements: z
+      .array(entitlementKind)
+      .min(1, 'Must name at least one kind.')
+      .max(20, 'Must be at most 20 kinds.')
+      .refine((kinds) => new Set(kinds).size === kinds.length, 'Must name each kind once.')
+      .optional()
+      .meta({ description: 'What it entitles to once it is paid; ["order"] if left out.' }),
     return_url: webAddress.optional(),
     expires_in_seconds: z
       .int({ error: 'Must be a whole number of seconds.' })

@@ -16,6 +16,8 @@ export interface Order {
   readonly status: OrderStatus;
   /** 0 before the first attempt. */
   readonly currentAttempt: number;
+  /** What it entitles to once it is paid. */
+  readonly entitlementKinds: readonly string[];
   readonly needsReview: boolean;
   readonly reviewReason: string | null;
   readonly expiresAt: string;
@@ -29,7 +31,7 @@ export interface Order {
 
 export type NewOrder = Pick<
   Order,
-  'id' | 'shopReference' | 'amount' | 'gateway' | 'description' | 'returnUrl' | 'expiresAt' | 'createdAt'
+  'id' | 'shopReference' | 'amount' | 'gateway' | 'description' | 'returnUrl' | 'entitlementKinds' | 'expiresAt' | 'createdAt'
 >;
 
 interface OrderRow extends AnswerRow {
@@ -42,6 +44,7 @@ interface OrderRow extends AnswerRow {
   readonly return_url: string | null;
   readonly status: OrderStatus;
   readonly current_attempt: number;
+  readonly entitlement_kinds: string[];
   readonly needs_review: boolean;
   readonly review_reason: string | null;
   readonly expires_at: string;
@@ -50,7 +53,7 @@ interface OrderRow extends AnswerRow {
 }
 
 const SELECT_ORDER = `select orders.id, shop_reference, amount_minor_units, currency, orders.gateway, description,
-    orders.return_url, orders.status, current_attempt, needs_review, review_reason, expires_at, orders.created_at,
+    orders.return_url, orders.status, current_attempt, needs_review, review_reason, entitlement_kinds, expires_at, orders.created_at,
     orders.updated_at, decline_code, decline_gateway_code, decline_retriable, action_kind, action_url
   from orders
   left join payment_attempts attempt on attempt.order_id = orders.id and attempt.attempt_number = current_attempt`;
@@ -60,8 +63,8 @@ export async function insertOrder(database: Queryable, order: NewOrder): Promise
   try {
     await database.query(
       `insert into orders (id, shop_reference, amount_minor_units, currency, gateway, description, return_url,
-         expires_at, created_at, updated_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`,
+         expires_at, created_at, updated_at, entitlement_kinds)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)`,
       [
         order.id,
         order.shopReference,
@@ -72,6 +75,7 @@ export async function insertOrder(database: Queryable, order: NewOrder): Promise
         order.returnUrl,
         order.expiresAt,
         order.createdAt,
+        order.entitlementKinds,
       ],
     );
   } catch (cause) {
@@ -120,6 +124,7 @@ function readOrder(row: OrderRow): Order {
     returnUrl: row.return_url,
     status: row.status,
     currentAttempt: row.current_attempt,
+    entitlementKinds: row.entitlement_kinds,
     needsReview: row.needs_review,
     reviewReason: row.review_reason,
     expiresAt: row.expires_at,

@@ -73,6 +73,7 @@ function newOrderOf(body: z.infer<typeof schemas.newOrder>, { gateways, settings
     gateway: gateway.name,
     description: body.description ?? null,
     returnUrl: body.return_url ?? null,
+    entitlementKinds: body.entitlements ?? ['order'],
     expiresAt: new Date(now + (body.expires_in_seconds ?? settings.orderExpirySeconds) * 1_000).toISOString(),
     createdAt,
     updatedAt: createdAt,

@@ -4,11 +4,13 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { afterAll } from 'vitest';
 import type { ApiSettings, GatewayFacts } from '../../api/dependencies.ts';
+import type { EndpointSettings } from '../../api/endpoints.ts';
 import type { EventTeller } from '../../api/event-teller.ts';
 import type { PurchaseStarter } from '../../api/purchases.ts';
 import { createApi } from '../../api/server.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
 import type { GatewayOutcome } from '../../domain/outcome.ts';
+import { createEndpointSecrets } from '../../process/endpoint-secrets.ts';
 import { type ApiKeyRole, createApiKey } from '../../store/api-keys.ts';
 import { claimAttempt } from '../../store/claims.ts';
 import type { Database } from '../../store/database.ts';
@@ -56,6 +58,7 @@ export interface TestApiOptions {
   readonly purchases: PurchaseStarter;
   readonly events?: EventTeller;
   readonly gateways?: readonly [GatewayFacts, ...GatewayFacts[]];
+  readonly endpoints?: EndpointSettings;
   readonly settings?: Partial<ApiSettings>;
   readonly database?: Database;
 }
@@ -64,6 +67,17 @@ const GATEWAYS: readonly [GatewayFacts, ...GatewayFacts[]] = [
   { name: 'simulator', currencyDecimals: {} },
   { name: 'odd-units', currencyDecimals: { HUF: 0, ISK: 2 } },
 ];
+
+/** Names are not looked up in tests: one is public, one has come inside, and the rest are unknown. */
+const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
+  'shop.example': ['93.184.216.34'],
+  'inside.example': ['10.0.0.7'],
+};
+const ENDPOINTS: EndpointSettings = {
+  secrets: createEndpointSecrets(SECRET),
+  addresses: { allowInternal: false, resolve: async (hostname) => ADDRESSES[hostname] ?? [] },
+  overlapSeconds: 3_600,
+};
 
 /** The API of the product on a test database; nothing listens, requests go in by `inject`. */
 export async function startTestApi(testDatabase: TestDatabase, options: TestApiOptions): Promise<TestApi> {
@@ -88,6 +102,7 @@ export async function startTestApi(testDatabase: TestDatabase, options: TestApiO
     gateways: options.gateways ?? GATEWAYS,
     purchases: options.purchases,
     events: options.events ?? NO_EVENTS,
+    endpoints: options.endpoints ?? ENDPOINTS,
     log: pino({ level: 'trace' }, sink),
     metrics: new Registry(),
   });
