@@ -1,5 +1,7 @@
 import { merchantReference } from '../domain/merchant-reference.ts';
+import { nextGateway } from '../domain/routing.ts';
 import { claimAttempt, takeOverClaim } from '../store/claims.ts';
+import type { Database } from '../store/database.ts';
 import { readPurchase } from '../store/standing.ts';
 import type { MakeAttemptCommand, Standing } from '../workflows/contracts.ts';
 import { standingOf } from './standing.ts';
@@ -24,7 +26,8 @@ export async function claim({ database, clock }: Tools, { orderId, attempt, run 
   const time = (await clock()).toISOString();
   const reference = merchantReference(orderId, attemptNumber);
   const fresh = { orderId, attemptNumber, run, merchantReference: reference, paymentMethod, returnUrl, now: time };
-  if (await claimAttempt(database, fresh)) return { kind: 'claimed' };
+  const route = attemptNumber === 1 ? {} : { gateway: await routeOf(database, orderId) };
+  if (await claimAttempt(database, { ...fresh, ...route })) return { kind: 'claimed' };
 
   const row = await readPurchase(database, orderId);
   if (row.attempt === null || row.attemptNumber < attemptNumber) return { kind: 'refused', standing: standingOf(row) };
@@ -33,4 +36,13 @@ export async function claim({ database, clock }: Tools, { orderId, attempt, run 
   }
   if (row.attempt.claimedByRun === run || (await takeOverClaim(database, fresh))) return { kind: 'claimed' };
   return { kind: 'already_sent', standing: standingOf(await readPurchase(database, orderId)) };
+}
+
+/**
+ * Where a further attempt goes. Read before the claim, and still true when it succeeds: then the attempt before was settled,
+ * and what is settled does not change. One that is settled in between is not yet so here, and keeps its gateway.
+ */
+async function routeOf(database: Database, orderId: string): Promise<string> {
+  const { gateway, gateways, attempt } = await readPurchase(database, orderId);
+  return nextGateway(gateways, attempt === null ? null : { ...attempt, gateway });
 }

@@ -58,6 +58,7 @@ export function describeOrder(order: Order): z.infer<typeof schemas.listedOrder>
   return {
     ...describePayment(order),
     gateway: order.gateway,
+    fallback_gateways: [...order.fallbackGateways],
     shop_reference: order.shopReference,
     description: order.description,
     return_url: order.returnUrl,

@@ -1,10 +1,12 @@
 import { CodedError } from '../domain/errors.ts';
 import { isAnswerable, isClosed } from '../domain/order.ts';
+import { nextGateway } from '../domain/routing.ts';
 import type { Logger } from '../process/log.ts';
 import { reach } from '../process/points.ts';
 import type { Database } from '../store/database.ts';
 import { findOpenOrder } from '../store/open-orders.ts';
 import type { Order } from '../store/orders.ts';
+import type { BreakerGate } from './breaker-gate.ts';
 import { readKnownOrder } from './known-order.ts';
 import type { PayMetrics } from './observation.ts';
 import { isPastExpiry, takesNewAttempt } from './order-answer.ts';
@@ -16,6 +18,7 @@ export interface PayDependencies {
   readonly purchases: PurchaseStarter;
   readonly watch: OrderWatch;
   readonly metrics: PayMetrics;
+  readonly breaker: BreakerGate;
   readonly log: Logger;
 }
 
@@ -37,7 +40,8 @@ export interface PayResult {
 /**
  * Makes, or joins, the attempt that the token names, and waits for its answer on the order's row. A charge can come of it only
  * through the order's one workflow and the unique row of the attempt; here nothing is decided that could make a second one.
- * @throws CodedError `order_not_found`, `order_expired`, `order_not_payable`, `payment_token_invalid`, `temporal_unavailable`
+ * @throws CodedError `order_not_found`, `order_expired`, `order_not_payable`, `payment_token_invalid`, `gateway_unavailable`,
+ *   `temporal_unavailable`
  */
 export async function pay(dependencies: PayDependencies, command: PayCommand): Promise<PayResult> {
   const { metrics, watch } = dependencies;
@@ -89,11 +93,12 @@ function answers(order: Order, attemptNumber: number): boolean {
 }
 
 async function startAttempt(
-  { database, purchases, metrics }: PayDependencies,
+  { database, purchases, metrics, breaker }: PayDependencies,
   order: Order,
   { attemptNumber, paymentMethod, returnUrl }: PayCommand,
 ): Promise<void> {
   refuseUnlessStartable(order, attemptNumber);
+  await breaker.admit(gatewayOfNext(order));
   await reach('start_due', order.id);
   const way = await purchases.pay(order, { attemptNumber, paymentMethod, returnUrl: returnUrl ?? order.returnUrl });
   metrics.count(way);
@@ -106,6 +111,12 @@ async function startAttempt(
       "The order's workflow ends again and again although the order is open; an operator has to look at it. Nothing was charged.",
     );
   }
+}
+
+/** Where the attempt will go; the claim decides by the same rule on the same rows. */
+function gatewayOfNext({ gateway, fallbackGateways, lastAttempt, decline }: Order): string {
+  const last = lastAttempt === null ? null : { ...lastAttempt, declineCode: decline?.code ?? null };
+  return nextGateway([gateway, ...fallbackGateways], last);
 }
 
 function refuseUnlessStartable(order: Order, attemptNumber: number): void {

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { isResponseSerializationError } from 'fastify-type-provider-zod';
+import { BREAKER } from '../domain/breaker.ts';
 import { CodedError, ERRORS, type ErrorCode } from '../domain/errors.ts';
 import { isUnavailable } from '../store/database.ts';
 
@@ -45,6 +46,7 @@ const FRAMEWORK_CODES: ReadonlyMap<string, ErrorCode> = new Map([
 const RETRY_AFTER: Readonly<Partial<Record<ErrorCode, number>>> = {
   database_unavailable: 2,
   temporal_unavailable: 5,
+  gateway_unavailable: BREAKER.probeEverySeconds,
   idempotency_key_in_progress: 1,
 };
 

@@ -97,6 +97,7 @@ const paymentFields = {
 const orderFields = {
   ...paymentFields,
   gateway: z.string(),
+  fallback_gateways: z.array(z.string()),
   shop_reference: z.string().nullable(),
   description: z.string().nullable(),
   return_url: z.string().nullable(),
@@ -172,6 +173,14 @@ export const newOrder = z
   .strictObject({
     amount,
     gateway: text(64).optional().meta({ description: 'Name of a configured gateway; the first one if left out.' }),
+    fallback_gateways: z
+      .array(text(64), { error: 'Must be a list of names of configured gateways.' })
+      .max(3, 'Must be at most 3 gateways.')
+      .optional()
+      .meta({
+        description:
+          'Where a further attempt goes, in this order, when the gateway before certainly took nothing. The payment method must be good at each.',
+      }),
     shop_reference: text(128)
       .optional()
       .meta({ description: "The shop's own number; no two orders may carry the same." }),

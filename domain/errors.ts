@@ -81,6 +81,10 @@ export const ERRORS = {
     status: 503,
     title: 'The secret that signs what merchants are told is missing, or is not the one that it was.',
   },
+  gateway_unavailable: {
+    status: 503,
+    title: 'The gateway does not answer at present, so no new charge is begun. Nothing was charged; try again.',
+  },
   internal: { status: 500, title: 'Something went wrong here. The request id helps to find it in the log.' },
   // What stops a process at its start.
   configuration_invalid: { status: null, title: 'The configuration has mistakes.' },

@@ -5,6 +5,8 @@ export interface Claim {
   readonly attemptNumber: number;
   readonly run: string;
   readonly merchantReference: string;
+  /** One of the order's gateways; by default its first. */
+  readonly gateway?: string;
   readonly paymentMethod: string;
   readonly returnUrl: string | null;
   /** ISO time. */
@@ -15,13 +17,14 @@ export interface Claim {
  * The claim: moves the order from attempt n-1 to attempt n and burns the token of attempt n, in one statement and so in
  * one transaction. Of any number of claims for one attempt exactly one finds its row. Possible when the order is payable,
  * or when it is being processed and its last attempt provably never left this machine. Never while a person has to look at
- * it: the reason may be money that came in for an attempt which counts as declined. Returns whether this call won.
+ * it: the reason may be money that came in for an attempt which counts as declined. Nor once the shop has asked to cancel. Returns whether this call won.
  */
 export async function claimAttempt(database: Queryable, claim: Claim): Promise<boolean> {
   const { rowCount } = await database.query(
     `with claimed as (
        update orders set status = 'processing', current_attempt = $2, evidence_id = null, updated_at = $7
        where id = $1 and current_attempt = $2 - 1 and expires_at > $7 and not needs_review
+         and cancel_requested_at is null
          and (status in ('created', 'failed')
               or (status = 'processing' and exists (
                 select from payment_attempts
@@ -29,7 +32,7 @@ export async function claimAttempt(database: Queryable, claim: Claim): Promise<b
        returning id, gateway)
      insert into payment_attempts
        (order_id, attempt_number, merchant_reference, gateway, claimed_by_run, payment_method, return_url, created_at, updated_at)
-     select id, $2, $3, gateway, $4, $5, $6, $7, $7 from claimed`,
+     select id, $2, $3, coalesce($8, gateway), $4, $5, $6, $7, $7 from claimed`,
     [
       claim.orderId,
       claim.attemptNumber,
@@ -38,6 +41,7 @@ export async function claimAttempt(database: Queryable, claim: Claim): Promise<b
       claim.paymentMethod,
       claim.returnUrl,
       claim.now,
+      claim.gateway ?? null,
     ],
   );
   return rowCount === 1;

@@ -1,7 +1,9 @@
+import type { AttemptStatus } from '../domain/attempt.ts';
 import { CodedError } from '../domain/errors.ts';
 import type { Money } from '../domain/money.ts';
 import type { OrderStatus } from '../domain/order.ts';
 import type { CustomerAction, Decline } from '../domain/outcome.ts';
+import type { LastAttempt } from '../domain/routing.ts';
 import { constraintOf, type Queryable } from './database.ts';
 import { type AnswerRow, readAction, readDecline } from './payment-attempts.ts';
 
@@ -11,6 +13,8 @@ export interface Order {
   readonly shopReference: string | null;
   readonly amount: Money;
   readonly gateway: string;
+  /** Where a further attempt goes when the gateway provably took nothing, in this order. */
+  readonly fallbackGateways: readonly string[];
   readonly description: string | null;
   readonly returnUrl: string | null;
   readonly status: OrderStatus;
@@ -18,6 +22,8 @@ export interface Order {
   readonly currentAttempt: number;
   /** What it entitles to once it is paid. */
   readonly entitlementKinds: readonly string[];
+  /** Where the last attempt was made, and how it stands; null before the first. */
+  readonly lastAttempt: Pick<LastAttempt, 'gateway' | 'status'> | null;
   readonly needsReview: boolean;
   readonly reviewReason: string | null;
   readonly expiresAt: string;
@@ -31,7 +37,16 @@ export interface Order {
 
 export type NewOrder = Pick<
   Order,
-  'id' | 'shopReference' | 'amount' | 'gateway' | 'description' | 'returnUrl' | 'entitlementKinds' | 'expiresAt' | 'createdAt'
+  | 'id'
+  | 'shopReference'
+  | 'amount'
+  | 'gateway'
+  | 'fallbackGateways'
+  | 'entitlementKinds'
+  | 'description'
+  | 'returnUrl'
+  | 'expiresAt'
+  | 'createdAt'
 >;
 
 interface OrderRow extends AnswerRow {
@@ -40,11 +55,14 @@ interface OrderRow extends AnswerRow {
   readonly amount_minor_units: number;
   readonly currency: Money['currency'];
   readonly gateway: string;
+  readonly fallback_gateways: string[];
   readonly description: string | null;
   readonly return_url: string | null;
   readonly status: OrderStatus;
   readonly current_attempt: number;
   readonly entitlement_kinds: string[];
+  readonly attempt_gateway: string | null;
+  readonly attempt_status: AttemptStatus | null;
   readonly needs_review: boolean;
   readonly review_reason: string | null;
   readonly expires_at: string;
@@ -52,8 +70,9 @@ interface OrderRow extends AnswerRow {
   readonly updated_at: string;
 }
 
-const SELECT_ORDER = `select orders.id, shop_reference, amount_minor_units, currency, orders.gateway, description,
-    orders.return_url, orders.status, current_attempt, needs_review, review_reason, entitlement_kinds, expires_at, orders.created_at,
+const SELECT_ORDER = `select orders.id, shop_reference, amount_minor_units, currency, orders.gateway, fallback_gateways, description,
+    orders.return_url, orders.status, current_attempt,
+    attempt.gateway as attempt_gateway, attempt.status as attempt_status, needs_review, review_reason, entitlement_kinds, expires_at, orders.created_at,
     orders.updated_at, decline_code, decline_gateway_code, decline_retriable, action_kind, action_url
   from orders
   left join payment_attempts attempt on attempt.order_id = orders.id and attempt.attempt_number = current_attempt`;
@@ -63,8 +82,8 @@ export async function insertOrder(database: Queryable, order: NewOrder): Promise
   try {
     await database.query(
       `insert into orders (id, shop_reference, amount_minor_units, currency, gateway, description, return_url,
-         expires_at, created_at, updated_at, entitlement_kinds)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)`,
+         expires_at, created_at, updated_at, fallback_gateways, entitlement_kinds)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11)`,
       [
         order.id,
         order.shopReference,
@@ -75,6 +94,7 @@ export async function insertOrder(database: Queryable, order: NewOrder): Promise
         order.returnUrl,
         order.expiresAt,
         order.createdAt,
+        order.fallbackGateways ?? [],
         order.entitlementKinds,
       ],
     );
@@ -120,11 +140,13 @@ function readOrder(row: OrderRow): Order {
     shopReference: row.shop_reference,
     amount: { minorUnits: row.amount_minor_units, currency: row.currency },
     gateway: row.gateway,
+    fallbackGateways: row.fallback_gateways,
     description: row.description,
     returnUrl: row.return_url,
     status: row.status,
     currentAttempt: row.current_attempt,
     entitlementKinds: row.entitlement_kinds,
+    lastAttempt: readLastAttempt(row),
     needsReview: row.needs_review,
     reviewReason: row.review_reason,
     expiresAt: row.expires_at,
@@ -133,4 +155,8 @@ function readOrder(row: OrderRow): Order {
     decline: readDecline(row),
     action: readAction(row),
   };
+}
+
+function readLastAttempt({ attempt_gateway: gateway, attempt_status: status }: OrderRow): Order['lastAttempt'] {
+  return gateway === null || status === null ? null : { gateway, status };
 }

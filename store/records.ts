@@ -79,7 +79,7 @@ async function lockAttempt(transaction: Queryable, { orderId, attemptNumber, out
     `select orders.status, amount_minor_units, currency, payment_attempts.status as attempt_status,
        payment_attempts.gateway, gateway_reference,
        exists (select from payment_attempts other
-               where other.gateway = orders.gateway and other.gateway_reference = $3
+               where other.gateway = payment_attempts.gateway and other.gateway_reference = $3
                  and (other.order_id, other.attempt_number) <> ($1, $2)) as reference_taken
      from orders join payment_attempts on order_id = id and attempt_number = $2
      where id = $1

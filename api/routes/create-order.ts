@@ -62,8 +62,9 @@ export function registerCreateOrderRoute(instance: FastifyInstance, dependencies
 function newOrderOf(body: z.infer<typeof schemas.newOrder>, { gateways, settings }: ApiDependencies): Order & NewOrder {
   const gateway = findGateway(body.gateway, gateways);
   const amount = { minorUnits: body.amount.minor_units, currency: body.amount.currency };
-  // Throws for an amount that the gateway could not be told of exactly: better now than when it is to be charged.
-  toGatewayUnits(amount, gateway.currencyDecimals);
+  const fallbacks = findFallbacks(body.fallback_gateways ?? [], gateway, gateways);
+  // Throws for an amount that a gateway could not be told of exactly: better now than when it is to be charged.
+  for (const { currencyDecimals } of [gateway, ...fallbacks]) toGatewayUnits(amount, currencyDecimals);
   const now = Date.now();
   const createdAt = new Date(now).toISOString();
   return {
@@ -71,6 +72,7 @@ function newOrderOf(body: z.infer<typeof schemas.newOrder>, { gateways, settings
     shopReference: body.shop_reference ?? null,
     amount,
     gateway: gateway.name,
+    fallbackGateways: fallbacks.map(({ name }) => name),
     description: body.description ?? null,
     returnUrl: body.return_url ?? null,
     entitlementKinds: body.entitlements ?? ['order'],
@@ -79,6 +81,7 @@ function newOrderOf(body: z.infer<typeof schemas.newOrder>, { gateways, settings
     updatedAt: createdAt,
     status: 'created',
     currentAttempt: 0,
+    lastAttempt: null,
     needsReview: false,
     reviewReason: null,
     decline: null,
@@ -86,11 +89,24 @@ function newOrderOf(body: z.infer<typeof schemas.newOrder>, { gateways, settings
   };
 }
 
-function findGateway(name: string | undefined, gateways: ApiDependencies['gateways']): GatewayFacts {
+function findFallbacks(
+  names: readonly string[],
+  first: GatewayFacts,
+  gateways: ApiDependencies['gateways'],
+): readonly GatewayFacts[] {
+  const repeated = names.find((name, index) => name === first.name || names.indexOf(name) !== index);
+  if (repeated !== undefined) {
+    const sentence = 'A fallback gateway must be another one than those before it.';
+    throw new CodedError('field_invalid', sentence, { field: 'fallback_gateways' });
+  }
+  return names.map((name) => findGateway(name, gateways, 'fallback_gateways'));
+}
+
+function findGateway(name: string | undefined, gateways: ApiDependencies['gateways'], field = 'gateway'): GatewayFacts {
   const gateway = name === undefined ? gateways[0] : gateways.find((configured) => configured.name === name);
   if (gateway !== undefined) return gateway;
   const names = gateways.map((configured) => configured.name).join(', ');
   throw new CodedError('gateway_unknown', `No gateway of this name is configured; there are: ${names}.`, {
-    field: 'gateway',
+    field,
   });
 }

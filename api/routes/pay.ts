@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { reach } from '../../process/points.ts';
+import { createBreakerGate } from '../breaker-gate.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { type Answer, answerOnce } from '../idempotency.ts';
 import { createPayMetrics } from '../observation.ts';
@@ -28,6 +29,7 @@ export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDep
   const { database, orderChanges, purchases, settings, log, metrics: registry } = dependencies;
   const watch = createOrderWatch(database, orderChanges);
   const metrics = createPayMetrics(registry);
+  const breaker = createBreakerGate(database, registry);
   // Whoever still waits is told "not yet" at once; the order goes on without us.
   app.addHook('preClose', async () => watch.end());
 
@@ -53,6 +55,7 @@ export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDep
           'order_not_found',
           'order_expired',
           'order_not_payable',
+          'gateway_unavailable',
           'temporal_unavailable',
         ),
       },
@@ -67,7 +70,7 @@ export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDep
       return answerOnce({ database, request, reply, scope: `order:${params.id}` }, async (keep) => {
         await reach('pay_received', params.id);
         const result = await pay(
-          { database, purchases, watch, metrics, log },
+          { database, purchases, watch, metrics, breaker, log },
           {
             orderId: params.id,
             attemptNumber,
