@@ -194,9 +194,9 @@ describe('applying an event', () => {
   });
 
   test.each([
-    ['another amount', { outcome: approved(money(1_998, 'EUR')) }, {}, '19.98 EUR'],
-    ['another currency', { outcome: approved(money(1_999, 'USD')) }, {}, '19.99 USD'],
-    ['another account of the gateway', { foreignAccount: 'other-shop' }, {}, 'other-shop'],
+    ['C60, C64: another amount', { outcome: approved(money(1_998, 'EUR')) }, {}, '19.98 EUR'],
+    ['C63, C64: another currency', { outcome: approved(money(1_999, 'USD')) }, {}, '19.99 USD'],
+    ['C64, C65: another account of the gateway', { foreignAccount: 'other-shop' }, {}, 'other-shop'],
     ['another gateway', {}, { gateway: 'another' }, 'another'],
   ])('%s is never applied: a person looks at the order', async (_, news, event, reason) => {
     const orderId = await sentOrder(database);
@@ -217,7 +217,7 @@ describe('applying an event', () => {
     expect(await orderOf(orderId)).toMatchObject({ status: 'paid', needsReview: true });
   });
 
-  test('an attempt of ours that was never made locks its order against a charge', async () => {
+  test('C118: an event before its workflow, about an attempt of ours that was never made, locks its order against a charge', async () => {
     const orderId = await newOrder(database);
     expect(await apply(await receive(database, eventOf(orderId)))).toBe('doubted');
     expect(await orderOf(orderId)).toMatchObject({ status: 'created', needsReview: true });

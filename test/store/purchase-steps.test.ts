@@ -5,14 +5,18 @@ import { claim } from '../../activities/claim.ts';
 import { expire, expireUnpaidOrders, settle } from '../../activities/close.ts';
 import type { Tools } from '../../activities/tools.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
+import { claimAttempt } from '../../store/claims.ts';
 import { recordNews } from '../../store/records.ts';
 import { readPurchase } from '../../store/standing.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertRow, orderRow } from '../support/rows.ts';
 import {
+  ANSWER_LOST,
   CHARGES,
   createScriptedGateway,
   DECLINES,
+  NEVER_ARRIVES,
+  type ScriptedCharge,
   type ScriptedGateway,
   unknown,
 } from '../support/scripted-gateway.ts';
@@ -78,6 +82,16 @@ describe('claim', () => {
     for (const answer of await Promise.all(claims)) expect(answer).toEqual({ kind: 'claimed' });
     const { rows } = await database.query('select from payment_attempts where order_id = $1', [orderId]);
     expect(rows).toHaveLength(1);
+  });
+
+  test('C31: of claims for several attempts at once one lives, and a reader of the order finds just that one', async () => {
+    const { tools } = createBench();
+    const orderId = await createOrder();
+    const numbers = [1, 2, 1, 3, 2, 1, 2, 1];
+    await Promise.all(numbers.map((n, index) => claim(tools, { orderId, attempt: attempt(n), run: `run-${index}` })));
+    const { rows } = await database.query('select attempt_number from payment_attempts where order_id = $1', [orderId]);
+    expect(rows).toEqual([{ attempt_number: 1 }]);
+    expect(await readPurchase(database, orderId)).toMatchObject({ orderStatus: 'processing', attemptNumber: 1 });
   });
 
   test('takes over what a vanished workflow claimed and never sent; the old run can send no more', async () => {
@@ -152,6 +166,52 @@ describe('charge', () => {
     expect(await expire(tools, { orderId })).toMatchObject({ orderStatus: 'expired' });
   });
 
+  test('C15, C70: our reference, the key and the bytes are on the row before the gateway hears of them', async () => {
+    let row: unknown;
+    const looks: ScriptedCharge = {
+      moves: true,
+      answers: async ({ merchantReference: reference }) => {
+        const { rows } = await database.query(
+          'select status, order_id, request_key, request_body from payment_attempts where merchant_reference = $1',
+          [reference],
+        );
+        row = rows[0];
+        return unknown('cut off');
+      },
+    };
+    const { tools, gateway } = createBench(createScriptedGateway({ charges: [looks] }));
+    const orderId = await createOrder();
+    await claim(tools, { orderId, attempt: attempt(1), run: 'run-1' });
+    await charge(tools, chargeCommand(orderId));
+    const { requestKey: request_key, body: request_body } = gateway.requests[0] ?? {};
+    expect(row).toEqual({ status: 'sent', order_id: orderId, request_key, request_body });
+  });
+
+  test('C10: the key is of the attempt: no other card, address or time in the request makes another', async () => {
+    const { tools, gateway, passHours } = createBench(createScriptedGateway({ charges: [NEVER_ARRIVES] }));
+    const orderId = await createOrder();
+    const volatile = { paymentMethod: 'tok_encrypted_1', returnUrl: 'https://shop.example/?createdAt=T1' };
+    await claim(tools, { orderId, attempt: { attemptNumber: 1, ...volatile }, run: 'run-1' });
+    await charge(tools, chargeCommand(orderId));
+    passHours(0.5);
+    const again = { paymentMethod: 'tok_encrypted_2', returnUrl: 'https://shop.example/?createdAt=T2' };
+    await claim(tools, { orderId, attempt: { attemptNumber: 1, ...again }, run: 'run-2' });
+    await charge(tools, chargeCommand(orderId, 'run-2'));
+    const key = merchantReference(orderId, 1);
+    expect(gateway.requests.map(({ requestKey, body }) => [requestKey, body.includes('tok_encrypted_1')])).toEqual([
+      [key, true],
+    ]);
+  });
+
+  test('C24: "this key was used before" is no decline: nobody is told that the order failed', async () => {
+    const { tools } = createBench(createScriptedGateway({ charges: [{ moves: false, answers: unknown('key used') }] }));
+    const orderId = await createOrder();
+    await claim(tools, { orderId, attempt: attempt(1), run: 'run-1' });
+    expect(await charge(tools, chargeCommand(orderId))).toMatchObject({ orderStatus: 'unknown' });
+    const { rows } = await database.query('select kind from outbox_events where order_id = $1', [orderId]);
+    expect(rows).toEqual([]);
+  });
+
   test('that cannot be put into a request fails the order without sending', async () => {
     const gateway = createScriptedGateway();
     const broken: ScriptedGateway = {
@@ -221,6 +281,36 @@ describe('the end of an order', () => {
     expect(rows).toHaveLength(1);
   });
 
+  test('C49: an order whose money may be there is never closed for its time, however long that is over', async () => {
+    const { tools, passHours } = createBench(createScriptedGateway({ charges: [ANSWER_LOST] }));
+    const [claimed, sent] = [await createOrder(), await createOrder()];
+    await claim(tools, { orderId: claimed, attempt: attempt(1), run: 'run-1' });
+    await claim(tools, { orderId: sent, attempt: attempt(1), run: 'run-1' });
+    await charge(tools, chargeCommand(sent));
+    passHours(1_000);
+    while ((await expireUnpaidOrders(tools, { limit: 10 })) > 0);
+    expect(await expire(tools, { orderId: sent })).toMatchObject({ orderStatus: 'unknown' });
+    expect(await expire(tools, { orderId: claimed })).toMatchObject({ orderStatus: 'processing' });
+  });
+
+  test('C25: what was paid after the list was read is looked at again, and not closed', async () => {
+    const { tools, passHours } = createBench();
+    const orderId = await createOrder();
+    const made = { merchantReference: merchantReference(orderId, 1), paymentMethod: 'tok', returnUrl: null };
+    const step = { orderId, attemptNumber: 1, run: 'run-1', now: new Date().toISOString() };
+    passHours(2);
+    await database.withConnection(async (another) => {
+      await another.query('begin');
+      expect(await claimAttempt(another, { ...step, ...made })).toBe(true);
+      // The list is read while the claim is not committed yet, so the order stands on it as one that nobody pays.
+      const closing = expireUnpaidOrders(tools, { limit: 1_000 });
+      await waitsForRow();
+      await another.query('commit');
+      expect(await closing).toBeGreaterThan(0);
+    });
+    expect(await readPurchase(database, orderId)).toMatchObject({ orderStatus: 'processing', attemptNumber: 1 });
+  });
+
   test('orders that nobody tried to pay are closed in batches, and only those whose time is over', async () => {
     const { tools, passHours } = createBench();
     const orderIds = await Promise.all(Array.from({ length: 5 }, () => createOrder()));
@@ -237,6 +327,18 @@ describe('the end of an order', () => {
     expect((await readPurchase(database, early)).orderStatus).toBe('created');
   });
 });
+
+/** Until a statement that wants an order's row stands behind the transaction that holds it. */
+async function waitsForRow(): Promise<void> {
+  const waiting = async () => {
+    const { rows } = await database.query<{ count: number }>(
+      `select count(*)::int as count from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    return rows[0]?.count;
+  };
+  await expect.poll(waiting, { timeout: 20_000 }).toBe(1);
+}
 
 async function slowly<Result>(milliseconds: number, result: Result): Promise<Result> {
   await new Promise((resolve) => setTimeout(resolve, milliseconds));
