@@ -57,6 +57,7 @@ interface StackHolder {
 async function createStackHolder(options: StartOptions): Promise<StackHolder> {
   const began = Date.now();
   const settings = {
+    webhooks: true,
     dataFolder: options.dataFolder,
     ports: {
       ...(options.apiPort !== undefined && { api: options.apiPort }),

@@ -11,14 +11,21 @@ const ABSENT_CONCLUSIVE_AFTER_SECONDS = 2;
 
 const NO_REPEAT_PROTECTION = { idempotency_key: { mode: 'ignored' }, unique_reference: 'ignored' } as const;
 
-/** The value of GATEWAYS for the tour: two accounts at the simulator that differ in what protects from a repeat. */
-export function tourGateways(simulatorAddress: string): readonly unknown[] {
+/**
+ * The value of GATEWAYS for the tour: two accounts at the simulator that differ in what protects from a repeat. Their
+ * webhooks are believed when they are signed with the secret in one of the variables; without any they send none.
+ */
+export function tourGateways(
+  simulatorAddress: string,
+  webhookSecretVariables: readonly [string, ...string[]] | null = null,
+): readonly unknown[] {
   const common = {
     call_timeout_seconds: CALL_TIMEOUT_SECONDS,
     absent_conclusive_after_seconds: ABSENT_CONCLUSIVE_AFTER_SECONDS,
   };
   const settings = (repeat: { readonly by: string }) => ({
     url: simulatorAddress,
+    ...(webhookSecretVariables !== null && { webhook_secret_envs: webhookSecretVariables }),
     capabilities: { repeat, ...common },
   });
   return [
@@ -33,4 +40,16 @@ export function tourGateways(simulatorAddress: string): readonly unknown[] {
  */
 export async function switchTourAccounts(simulatorAddress: string): Promise<void> {
   await createSimulatorControl(simulatorAddress).putAccount(GATEWAY_WITHOUT_KEYS, NO_REPEAT_PROTECTION);
+}
+
+/** As with a real gateway, the answer is mostly there before the event. */
+const WEBHOOK_DELAY_MS = 500;
+
+/** Has the simulator tell the API of its charges. Forgotten with its process, as the switches are. */
+export async function aimTourWebhooks(simulatorAddress: string, apiAddress: string, secret: string): Promise<void> {
+  const control = createSimulatorControl(simulatorAddress);
+  for (const account of ['simulator', GATEWAY_WITHOUT_KEYS]) {
+    const url = new URL(`/v1/webhooks/${account}`, apiAddress).href;
+    await control.aimWebhooks(account, { url, secrets: [secret], delay_ms: WEBHOOK_DELAY_MS });
+  }
 }

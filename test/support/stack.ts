@@ -26,7 +26,8 @@ export interface StackUnderTest {
   gatewayReference(orderId: string): Promise<string>;
 }
 
-export function useStack(overrides: Readonly<Record<string, string>> = {}): StackUnderTest {
+/** @param webhooks see EmbeddedOptions */
+export function useStack(overrides: Readonly<Record<string, string>> = {}, webhooks = false): StackUnderTest {
   let parts: { stack: Stack; shop: Shop; connection: Connection; folder: string } | undefined;
   const need = (): NonNullable<typeof parts> => {
     if (parts === undefined) throw new Error('The stack is started before the tests and stopped after them');
@@ -35,7 +36,7 @@ export function useStack(overrides: Readonly<Record<string, string>> = {}): Stac
 
   beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'paidonce-stack-'));
-    const stack = await startEmbeddedStack({ dataFolder: folder, overrides });
+    const stack = await startEmbeddedStack({ dataFolder: folder, overrides, webhooks });
     const connection = await Connection.connect({ address: stack.addresses.temporal });
     parts = { stack, shop: createShop(stack.addresses.api, stack.developmentKey), connection, folder };
   }, 120_000);
