@@ -5,7 +5,7 @@ import { inquire } from './inquire.ts';
 import { makeAttempt } from './make-attempt.ts';
 import { askWaitingOrders } from './recover.ts';
 import { readStanding } from './standing.ts';
-import { resumeOrders } from './sweep.ts';
+import { countStuckDeliveries, resumeOrders } from './sweep.ts';
 import type { Tools } from './tools.ts';
 
 /** Binds the steps to their tools: what a worker registers. The type is the workflows' contract, whole. */
@@ -22,6 +22,7 @@ export function createActivities(tools: Tools): LocalActivities & RegularActivit
     sweepInbox: (command) => sweepInbox(tools, command),
     expireUnpaidOrders: (command) => expireUnpaidOrders(tools, command),
     resumeOrders: (command) => resumeOrders(tools, command),
+    countStuckDeliveries: () => countStuckDeliveries(tools),
     askWaitingOrders: (command) => askWaitingOrders(tools, command),
   };
 }

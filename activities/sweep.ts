@@ -1,3 +1,4 @@
+import { listStuckDeliveries } from '../store/deliveries.ts';
 import { listOpenOrders, type OpenOrder } from '../store/open-orders.ts';
 import type { ResumeCommand, ResumeResult } from '../workflows/contracts.ts';
 import { inLanes } from './lanes.ts';
@@ -35,6 +36,18 @@ export async function resumePage(tools: ResumeTools, page: ResumePage): Promise<
   const last = orders.at(-1);
   const next = orders.length < limit || last === undefined ? null : last.id;
   return { next, looked: orders.length, resumed: resumed.length };
+}
+
+/** Overdue by this much, and it seems that no worker delivers. */
+const OVERDUE_SECONDS = 15 * 60;
+const STUCK_MAX = 1_000;
+
+/** Events for merchants are delivered by the workers' own loop, which nothing here can do better; a person has to know. */
+export async function countStuckDeliveries({ database, clock, log }: Tools): Promise<number> {
+  const overdueSince = new Date((await clock()).getTime() - OVERDUE_SECONDS * 1_000).toISOString();
+  const { length } = await listStuckDeliveries(database, { overdueSince, limit: STUCK_MAX });
+  if (length > 0) log.warn({ deliveries: length }, 'Events for merchants are overdue or were given up.');
+  return length;
 }
 
 async function resumeOne(tools: ResumeTools, order: OpenOrder): Promise<boolean> {

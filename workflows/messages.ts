@@ -79,6 +79,12 @@ export interface SweepReport {
   readonly looked: number;
   /** Those of them that had no workflow, and have one now. */
   readonly resumed: number;
+  /** Events of gateways that nobody had applied. */
+  readonly eventsApplied: number;
+  /** Events of gateways that found no order for a day and wait for a person now. */
+  readonly eventsPooled: number;
+  /** Events for merchants that are long overdue or were given up. */
+  readonly stuckDeliveries: number;
 }
 
 /** The argument of the recovery after a gateway's outage. */

@@ -28,8 +28,10 @@ export const housekeeping = proxyActivities<Pick<RegularActivities, 'expireUnpai
   summary: 'Close orders that nobody paid in time',
 });
 
+type SweepingSteps = 'resumeOrders' | 'askWaitingOrders' | 'sweepInbox' | 'countStuckDeliveries';
+
 /** One page at a time; what a try that failed has done already is not done again, because what runs is not started. */
-export const sweeping = proxyActivities<Pick<RegularActivities, 'resumeOrders' | 'askWaitingOrders'>>({
+export const sweeping = proxyActivities<Pick<RegularActivities, SweepingSteps>>({
   startToCloseTimeout: 60_000,
   retry: { initialInterval: 1_000, maximumInterval: 30_000, maximumAttempts: 5 },
   summary: 'Bring back what waits longer than it has to',

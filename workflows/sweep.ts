@@ -11,6 +11,12 @@ const PAGES_MAX = 100;
  * workflow from outside (an operator's click, a lost namespace, a mistake of ours) costs minutes and never an order.
  */
 export async function sweep(): Promise<SweepReport> {
+  const orders = await sweepOrders();
+  const events = await sweepEvents();
+  return { ...orders, ...events, stuckDeliveries: await sweeping.countStuckDeliveries() };
+}
+
+async function sweepOrders(): Promise<Pick<SweepReport, 'looked' | 'resumed'>> {
   let after: string | null = null;
   let looked = 0;
   let resumed = 0;
@@ -22,4 +28,16 @@ export async function sweep(): Promise<SweepReport> {
     if (after === null) break;
   }
   return { looked, resumed };
+}
+
+async function sweepEvents(): Promise<Pick<SweepReport, 'eventsApplied' | 'eventsPooled'>> {
+  let eventsApplied = 0;
+  let eventsPooled = 0;
+  for (let page = 0; page < PAGES_MAX; page += 1) {
+    const { applied, pooled } = await sweeping.sweepInbox({ limit: PAGE });
+    eventsApplied += applied;
+    eventsPooled += pooled;
+    if (applied < PAGE && pooled < PAGE) break;
+  }
+  return { eventsApplied, eventsPooled };
 }

@@ -135,5 +135,10 @@ export const EXPECTED_COMMANDS: Readonly<Record<string, readonly string[]>> = {
     ...FOUND_BY_INQUIRY,
   ],
   recover: ['activity askWaitingOrders', 'ends 0'],
-  sweep: ['activity resumeOrders', 'ends {"looked":0,"resumed":0}'],
+  sweep: [
+    'activity resumeOrders',
+    'activity sweepInbox',
+    'activity countStuckDeliveries',
+    'ends {"looked":0,"resumed":0,"eventsApplied":0,"eventsPooled":0,"stuckDeliveries":0}',
+  ],
 };

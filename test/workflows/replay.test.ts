@@ -25,7 +25,8 @@ const PAYLOAD_KEYS = new Set(
     ],
     ['kind', 'standing', 'orderStatus', 'attemptStatus', 'needsReview', 'provenBy', 'status', 'attempts', 'waitsFor'],
     ['outcome', 'operator', 'reason'],
-    ['after', 'next', 'looked', 'resumed', 'told'],
+    ['after', 'next', 'looked', 'resumed', 'told', 'matched', 'pooled', 'applied'],
+    ['eventsApplied', 'eventsPooled', 'stuckDeliveries'],
     // Temporal's own, in the marker of a local activity.
     ['seq', 'activity_id', 'activity_type', 'backoff', 'complete_time', 'original_schedule_time', 'seconds', 'nanos'],
   ].flat(),
