@@ -4,11 +4,13 @@ import { Command } from 'commander';
 import { CodedError } from '../domain/errors.ts';
 import { addApiKeysCommands } from './commands/api-keys.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
+import { addInboxCommands } from './commands/inbox.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrdersCommands } from './commands/orders.ts';
 import { addRebuildCommand } from './commands/rebuild.ts';
 import { addSimulatorCommands } from './commands/simulator.ts';
 import { addStartCommand } from './commands/start.ts';
+import { addWebhooksCommands } from './commands/webhooks.ts';
 import { remark } from './output.ts';
 import { PROJECT_FOLDER } from './setup/project.mjs';
 
@@ -25,6 +27,8 @@ for (const add of [
   addMigrateCommand,
   addRebuildCommand,
   addApiKeysCommands,
+  addInboxCommands,
+  addWebhooksCommands,
   addSimulatorCommands,
   addDoctorCommand,
 ]) {

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
-import { request } from 'undici';
-import { CodedError, ERRORS, type ErrorCode } from '../../domain/errors.ts';
 import { formatMoney, type Money, money } from '../../domain/money.ts';
+import { callApi } from '../call-api.ts';
 import { print, printJson, table } from '../output.ts';
-import { findApi } from '../running-stack.ts';
 
 interface ListedOrder {
   readonly id: string;
@@ -128,11 +126,6 @@ function moneyOf({ amount }: ListedOrder): Money {
   return money(amount.minor_units, amount.currency);
 }
 
-async function read(path: string, { dataFolder }: OutputOptions): Promise<unknown> {
-  const { address, apiKey } = findApi(process.env, dataFolder);
-  const response = await request(`${address}${path}`, { headers: { authorization: `Bearer ${apiKey}` } });
-  const body = (await response.body.json()) as { readonly code?: string; readonly detail?: string };
-  if (response.statusCode < 400) return body;
-  const code = body.code !== undefined && body.code in ERRORS ? (body.code as ErrorCode) : 'internal';
-  throw new CodedError(code, body.detail);
+function read(path: string, { dataFolder }: OutputOptions): Promise<unknown> {
+  return callApi({ path, dataFolder });
 }

@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createShop } from '../../cli/tour/shop.ts';
 import { findRunningStack } from '../../embedded/stack.ts';
+import { startReceiver } from '../support/receiver.ts';
 
 /** The commands as a person types them, each in a process of its own. */
 const COMMAND = join(import.meta.dirname, '..', '..', 'cli', 'paidonce.mjs');
@@ -74,6 +75,29 @@ describe('beside a running stack', () => {
     expect(JSON.parse(asJson.stdout)).toMatchObject({ order: { status: 'paid' }, attempts: [{ status: 'approved' }] });
     expect(asJson.stdout, 'a payment token is not for terminals').not.toContain('payment_token');
     expect(await json('simulator', 'ledger')).toMatchObject([{ charges: 1 }]);
+  });
+
+  test('an endpoint is added, told of a paid order, given another secret, told once more, and removed', async () => {
+    const receiver = await startReceiver();
+    const added = await onStack('webhooks', 'add', receiver.url, '--kinds', 'order.paid');
+    const id = /Endpoint (\S+),/.exec(added.stderr)?.[1] ?? '';
+    receiver.trust(added.stdout.trim());
+    const shop = createShop(findRunningStack(folder)?.api ?? '', developmentKey);
+    const order = await shop.createOrder();
+    await shop.pay(order);
+    await shop.close();
+    const told = { kind: 'order.paid', orderId: order.id, sequence: 1, genuine: true };
+    await vi.waitFor(() => expect(receiver.received).toMatchObject([told]), { timeout: 10_000 });
+
+    const rotated = await onStack('webhooks', 'rotate', id, '--overlap-seconds', '0');
+    receiver.trust(rotated.stdout.trim());
+    const event = receiver.received[0]?.id ?? '';
+    expect(await json('webhooks', 'replay', id, '--event', event)).toEqual({ replayed: 1 });
+    await vi.waitFor(() => expect(receiver.received).toMatchObject([told, told]), { timeout: 10_000 });
+    expect((await onStack('webhooks', 'replay', id)).stderr).toContain('either --event');
+    expect((await onStack('webhooks', 'list')).stdout).toMatch(`${id}  ${receiver.url}  order.paid  2`);
+    await onStack('webhooks', 'remove', id);
+    expect((await onStack('webhooks', 'list')).stdout).toContain('Removed by an operator.');
   });
 
   test('a fault can be added, seen and cleared', async () => {
