@@ -25,7 +25,11 @@ async function addEndpoint(database: Database, eventKinds: readonly OutboxEventK
   return id;
 }
 
-function tell(database: Database, orderId: string, kind: OutboxEventKind = 'order.paid', now = AT): Promise<void> {
+function tell(
+  database: Database,
+  orderId: string,
+  { kind = 'order.paid', now = AT }: { readonly kind?: OutboxEventKind; readonly now?: string } = {},
+): Promise<void> {
   return insertOutboxEvent(database, { orderId, attemptNumber: 1, kind, now });
 }
 
@@ -86,9 +90,9 @@ describe('claiming', () => {
     const { database } = await createTestDatabase();
     await addEndpoint(database);
     const [orderId, other] = [await storeOrder(database), await storeOrder(database)];
-    await tell(database, orderId, 'order.failed');
-    await tell(database, orderId, 'order.paid');
-    await tell(database, other, 'order.expired');
+    await tell(database, orderId, { kind: 'order.failed' });
+    await tell(database, orderId, { kind: 'order.paid' });
+    await tell(database, other, { kind: 'order.expired' });
     const taken = await claim(database);
     expect(kindsOf(taken).sort()).toEqual(['order.expired', 'order.failed']);
     const earlier = taken.find(({ kind }) => kind === 'order.failed')!;
@@ -106,8 +110,9 @@ describe('claiming', () => {
     const { database } = await createTestDatabase();
     const slow = await addEndpoint(database, ['order.failed']);
     const quick = await addEndpoint(database, ['order.paid']);
-    for (let count = 0; count < 4; count += 1) await tell(database, await storeOrder(database), 'order.failed');
-    await tell(database, await storeOrder(database), 'order.paid');
+    for (let count = 0; count < 4; count += 1)
+      await tell(database, await storeOrder(database), { kind: 'order.failed' });
+    await tell(database, await storeOrder(database), { kind: 'order.paid' });
     const first = await claim(database, { perEndpoint: 2 });
     expect(first.map(({ endpointId }) => endpointId).sort()).toEqual([slow, slow, quick].sort());
     expect(await claim(database, { busyEndpoints: [slow] })).toEqual([]);
@@ -149,9 +154,9 @@ describe('a replay', () => {
   test('makes delivered and parked events due again, and those from before the endpoint was there', async () => {
     const { database } = await createTestDatabase();
     const orderId = await storeOrder(database);
-    await tell(database, orderId, 'order.failed', AT);
+    await tell(database, orderId, { kind: 'order.failed', now: AT });
     const endpointId = await addEndpoint(database);
-    await tell(database, orderId, 'order.paid', LATER);
+    await tell(database, orderId, { kind: 'order.paid', now: LATER });
     const [paid] = await claim(database, { now: LATER });
     await recordDelivery(database, paid!, { result: { status: 'delivered' }, answer: '204', now: LATER });
     const range = { from: AT, to: '2026-12-01T00:00:00.000Z' };
@@ -170,8 +175,8 @@ describe('a replay', () => {
     const { database } = await createTestDatabase();
     const endpointId = await addEndpoint(database, ['order.paid']);
     const orderId = await storeOrder(database);
-    await tell(database, orderId, 'order.failed', AT);
-    await tell(database, orderId, 'order.paid', LATER);
+    await tell(database, orderId, { kind: 'order.failed', now: AT });
+    await tell(database, orderId, { kind: 'order.paid', now: LATER });
     const [paid] = await claim(database, { now: LATER });
     await recordDelivery(database, paid!, { result: { status: 'delivered' }, answer: '204', now: LATER });
     expect(await replayEvents(database, { endpointId, replay: { from: AT, to: LATER }, now: LATER })).toBe(0);
@@ -186,15 +191,15 @@ describe('what is stuck', () => {
     const { database } = await createTestDatabase();
     await addEndpoint(database);
     const [overdue, givenUp] = [await storeOrder(database), await storeOrder(database)];
-    await tell(database, givenUp, 'order.failed');
+    await tell(database, givenUp, { kind: 'order.failed' });
     const [taken] = await claim(database);
     await recordDelivery(database, taken!, {
       result: { status: 'parked', reason: 'given up' },
       answer: '500',
       now: AT,
     });
-    await tell(database, overdue, 'order.failed');
-    await tell(database, overdue, 'order.paid');
+    await tell(database, overdue, { kind: 'order.failed' });
+    await tell(database, overdue, { kind: 'order.paid' });
     const stuck = await listStuckDeliveries(database, { overdueSince: LATER, limit: 10 });
     expect(stuck.map(({ orderId, status, kind }) => ({ orderId, status, kind }))).toEqual([
       { orderId: givenUp, status: 'parked', kind: 'order.failed' },
