@@ -13,6 +13,8 @@ export interface GatewayWatch {
 export interface GatewayWatchParts {
   readonly database: Database;
   readonly log: ActivityLog;
+  /** Whether new charges are stopped when too many get no answer. */
+  readonly breaker: boolean;
   /** Has all orders that wait for the gateway asked about now. Called when a gateway is heard again after an outage. */
   readonly recover: (gateway: string) => Promise<void>;
 }
@@ -52,7 +54,7 @@ export function createGatewayWatch(parts: GatewayWatchParts): GatewayWatch {
       quietly(gateway, async () => {
         const silent = isSilent(outcome);
         await hear(parts, { gateway, silent, known: knownOf(gateway) });
-        await judge(parts, { gateway, silent, known: knownOf(gateway) });
+        if (parts.breaker) await judge(parts, { gateway, silent, known: knownOf(gateway) });
       }),
     asked: (gateway, answered) =>
       quietly(gateway, () => hear(parts, { gateway, silent: !answered, known: knownOf(gateway) })),

@@ -59,6 +59,8 @@ const environment = z.object({
     })
     .pipe(z.array(gatewayAccount).min(1)),
   ALLOW_AT_MOST_ONCE_SENT: z.stringbool().default(false),
+  /** Whether workers open a gateway's breaker when it answers nothing; see domain/breaker.ts. */
+  GATEWAY_BREAKER: z.stringbool().default(true),
   /** What the secrets of all webhook endpoints are computed from. */
   WEBHOOK_MASTER_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
   /** How long the secret before still signs after it was changed. */

@@ -51,6 +51,7 @@ export async function startWorkerProcess(config: Config, log: Logger): Promise<W
         log,
         bundle,
         settings: purchaseSettings(config),
+        breaker: config.GATEWAY_BREAKER,
       }),
     log,
   );

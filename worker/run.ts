@@ -21,6 +21,8 @@ export interface WorkerParts {
   readonly bundle: WorkflowBundleOption;
   /** For workflows that the sweeper starts again. */
   readonly settings: PurchaseSettings;
+  /** Whether a gateway that answers nothing gets no new charges. */
+  readonly breaker: boolean;
   readonly taskQueue?: string;
   /** See `Tools.clock`. */
   readonly clock?: Tools['clock'];
@@ -61,7 +63,12 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
   const taskQueue = parts.taskQueue ?? TASK_QUEUE;
   const resume = createResume({ client, settings: parts.settings, taskQueue });
   const askNow = createAskNow(client);
-  const watch = createGatewayWatch({ database, log, recover: createRecover(client, taskQueue) });
+  const watch = createGatewayWatch({
+    database,
+    log,
+    breaker: parts.breaker,
+    recover: createRecover(client, taskQueue),
+  });
   const clock = parts.clock ?? machineClock;
   const worker = await Worker.create({
     connection,

@@ -112,6 +112,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
         log: QUIET_LOG,
         bundle: bundle ?? (await testBundle()),
         settings: { handoverAfterMs: 3_000, inquiryScheduleSeconds },
+        breaker: true,
         taskQueue,
         clock: async () => new Date(await environment.currentTimeMs()),
       }),

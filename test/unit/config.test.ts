@@ -28,6 +28,7 @@ describe('the configuration', () => {
       API_PORT: 8080,
       DATABASE_POOL_SIZE: 20,
       ALLOW_AT_MOST_ONCE_SENT: false,
+      GATEWAY_BREAKER: true,
       GATEWAYS: [{ name: 'main', kind: 'simulator', settings: {} }],
     });
     expect(readConfig(LEAST).WORKER_HEALTH_PORT).toBeUndefined();
