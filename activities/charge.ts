@@ -26,6 +26,7 @@ export async function charge(tools: Tools, command: ChargeOfAttempt): Promise<St
   const gateway = tools.gateways.get(row.gateway);
   const permittedAt = await tools.clock();
   if (Date.parse(row.expiresAt) <= permittedAt.getTime()) return closeUnsent(tools, row, EXPIRED);
+  if (row.cancelRequested) return closeUnsent(tools, row, CANCELLED);
   const prepared = prepare(tools, gateway, commandFor(row, row.attempt));
   if (prepared === undefined) return closeUnsent(tools, row, UNFIT);
   const request = { requestKey: prepared.requestKey, requestBody: prepared.body, now: permittedAt.toISOString() };
@@ -75,6 +76,14 @@ const EXPIRED: Unsent = {
   kind: 'not_processed',
   declineCode: 'never_arrived',
   reason: 'The order expired before its attempt was sent.',
+  raw: '',
+};
+
+/** The shop took the order back between the claim and the send. */
+const CANCELLED: Unsent = {
+  kind: 'not_processed',
+  declineCode: 'never_arrived',
+  reason: 'The order was to be cancelled before its attempt was sent.',
   raw: '',
 };
 

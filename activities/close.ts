@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import type { GatewayOutcome } from '../domain/outcome.ts';
+import { carryOutCancel } from '../store/cancellation.ts';
 import { expireOrder, listExpired } from '../store/expiry.ts';
 import { recordNews } from '../store/records.ts';
 import { putInReview as putOrderInReview } from '../store/reviews.ts';
@@ -11,6 +12,11 @@ import type { Tools } from './tools.ts';
 
 export async function expire(tools: Tools, { orderId }: { readonly orderId: string }): Promise<Standing> {
   await expireOrder(tools.database, orderId, (await tools.clock()).toISOString());
+  return readStanding(tools, orderId);
+}
+
+export async function cancel(tools: Tools, { orderId }: { readonly orderId: string }): Promise<Standing> {
+  await carryOutCancel(tools.database, orderId, (await tools.clock()).toISOString());
   return readStanding(tools, orderId);
 }
 

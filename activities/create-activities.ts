@@ -1,6 +1,6 @@
 import type { LocalActivities, RegularActivities } from '../workflows/contracts.ts';
 import { applyEvent, applyEvents, sweepInbox } from './apply-events.ts';
-import { expire, expireUnpaidOrders, putInReview, settle } from './close.ts';
+import { cancel, expire, expireUnpaidOrders, putInReview, settle } from './close.ts';
 import { inquire } from './inquire.ts';
 import { makeAttempt } from './make-attempt.ts';
 import { askWaitingOrders } from './recover.ts';
@@ -14,6 +14,7 @@ export function createActivities(tools: Tools): LocalActivities & RegularActivit
     makeAttempt: (command) => makeAttempt(tools, command),
     look: ({ orderId }) => readStanding(tools, orderId),
     expire: (command) => expire(tools, command),
+    cancel: (command) => cancel(tools, command),
     putInReview: (command) => putInReview(tools, command),
     settle: (command) => settle(tools, command),
     applyEvents: (command) => applyEvents(tools, command),

@@ -1,16 +1,12 @@
 import { afterProvenAbsence, isAbsenceConclusive, stepsAfterUnknown } from '../domain/after-unknown.ts';
-import type { Gateway } from '../domain/gateway.ts';
-import type { GatewayOutcome, InquiryAnswer } from '../domain/outcome.ts';
+import type { InquiryAnswer } from '../domain/outcome.ts';
 import { markSentAgain } from '../store/sends.ts';
-import type { AttemptRow, PurchaseRow } from '../store/standing.ts';
+import type { PurchaseRow } from '../store/standing.ts';
 import { isOwnCallOver, secondsBetween } from './clock.ts';
+import { closeReference, isFenceDue, isToBeEnded } from './close-reference.ts';
+import { type Finding, nothing, type Subject } from './finding.ts';
 import { nudgeWorkflow, sendAndRecord } from './send.ts';
 import type { Tools } from './tools.ts';
-
-/** What one look at the gateway brought. `reason` is one sentence for the operator. */
-export type Finding =
-  | { readonly kind: 'news'; readonly outcome: GatewayOutcome; readonly reason: string }
-  | { readonly kind: 'nothing' | 'unavailable' | 'needs_a_person'; readonly reason: string };
 
 const INQUIRY_TIMEOUT_MS = 10_000;
 /** How long a repeat may take before the activity leaves it to itself; the call goes on and records what comes. */
@@ -25,6 +21,7 @@ export async function findOut(tools: Tools, row: PurchaseRow, expiresAt: string)
   if (attempt?.firstSentAt == null || attempt.lastSentAt === null) return nothing('The attempt was not sent yet.');
   const time = await tools.clock();
   const subject = { row, attempt, gateway, expiresAt, time };
+  if (isToBeEnded(subject)) return closeReference(tools, subject);
   const facts = {
     capabilities: gateway.capabilities,
     secondsSinceFirstSent: secondsBetween(attempt.firstSentAt, time),
@@ -39,6 +36,10 @@ export async function findOut(tools: Tools, row: PurchaseRow, expiresAt: string)
       return isOwnCallOver(gateway, attempt, time)
         ? repeat(tools, subject)
         : nothing('Our own call is still on its way.');
+    case 'close_reference':
+      return isOwnCallOver(gateway, attempt, time)
+        ? closeReference(tools, subject)
+        : nothing('Our own call is still on its way.');
     case 'wait_for_word':
       return nothing('This gateway cannot be asked; a webhook or a statement will tell.');
     case 'ask_a_person':
@@ -46,14 +47,6 @@ export async function findOut(tools: Tools, row: PurchaseRow, expiresAt: string)
         ? { kind: 'needs_a_person', reason: 'Nothing but a person can find out what happened here.' }
         : nothing('Our own call is still on its way.');
   }
-}
-
-interface Subject {
-  readonly row: PurchaseRow;
-  readonly attempt: AttemptRow;
-  readonly gateway: Gateway;
-  readonly expiresAt: string;
-  readonly time: Date;
 }
 
 async function ask(tools: Tools, subject: Subject): Promise<Finding> {
@@ -93,6 +86,7 @@ async function absent(tools: Tools, subject: Subject, raw: string): Promise<Find
     return nothing('The gateway does not find a charge that it has told us of.');
   }
   if (!isAbsenceConclusive({ capabilities, secondsSinceLastSent })) {
+    if (isFenceDue(subject)) return closeReference(tools, subject);
     return nothing('The gateway does not know the reference yet; a request may still be on its way.');
   }
   const secondsSinceFirstSent = secondsBetween(attempt.firstSentAt ?? '', time);
@@ -104,8 +98,8 @@ async function absent(tools: Tools, subject: Subject, raw: string): Promise<Find
 }
 
 /** A repeat can become the charge itself, so it is made only while the customer can still be expected to want it. */
-function mayStillCharge({ attempt, expiresAt, time }: Subject): boolean {
-  return attempt.sends < SENDS_MAX && time.getTime() < Date.parse(expiresAt);
+function mayStillCharge({ row, attempt, expiresAt, time }: Subject): boolean {
+  return !row.cancelRequested && attempt.sends < SENDS_MAX && time.getTime() < Date.parse(expiresAt);
 }
 
 async function repeat(tools: Tools, subject: Subject): Promise<Finding> {
@@ -134,8 +128,4 @@ async function repeat(tools: Tools, subject: Subject): Promise<Finding> {
     () => nudgeWorkflow(tools, orderId),
   );
   return nothing('The same request was sent again, which the gateway cannot take for a second charge.');
-}
-
-function nothing(reason: string): Finding {
-  return { kind: 'nothing', reason };
 }

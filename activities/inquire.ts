@@ -7,7 +7,8 @@ import { type PurchaseRow, readPurchase } from '../store/standing.ts';
 import { type InquireCommand, type InquireResult, STILL_UNKNOWN } from '../workflows/contracts.ts';
 import { applyStoredEvents } from './apply-events.ts';
 import { isOwnCallOver, secondsSinceScheduled } from './clock.ts';
-import { type Finding, findOut } from './find-out.ts';
+import { findOut } from './find-out.ts';
+import type { Finding } from './finding.ts';
 import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
 
@@ -33,10 +34,11 @@ export async function inquire(tools: Tools, command: InquireCommand): Promise<In
   const elapsed = command.secondsBefore + secondsSinceScheduled(await tools.clock());
   const wait = secondsToNextInquiry(command.scheduleSeconds, elapsed, finding.kind !== 'unavailable');
   if (wait === undefined) return { kind: 'schedule_over', standing: standingOf(after) };
+  const next = Math.min(wait, secondsToEndOfAction(after, command.expiresAt, await tools.clock()));
   throw ApplicationFailure.create({
     type: STILL_UNKNOWN,
-    message: `Inquiry ${activityInfo().attempt}: ${finding.reason} Next in ${Math.round(wait)} s.`,
-    nextRetryDelay: Math.ceil(wait * 1_000),
+    message: `Inquiry ${activityInfo().attempt}: ${finding.reason} Next in ${Math.round(next)} s.`,
+    nextRetryDelay: Math.ceil(next * 1_000),
     category: ApplicationFailureCategory.BENIGN,
   });
 }
@@ -44,6 +46,12 @@ export async function inquire(tools: Tools, command: InquireCommand): Promise<In
 function changeIn(row: PurchaseRow, { attemptNumber, knownStatus }: InquireCommand): InquireResult | undefined {
   const same = row.attemptNumber === attemptNumber && row.attempt !== null && row.attempt.status === knownStatus;
   return same ? undefined : { kind: 'changed', standing: standingOf(row) };
+}
+
+/** An action that the customer has left alone is closed when the order expires, and not when the schedule comes round to it. */
+function secondsToEndOfAction({ attempt }: PurchaseRow, expiresAt: string, time: Date): number {
+  const left = (Date.parse(expiresAt) - time.getTime()) / 1_000;
+  return attempt?.status === 'requires_action' && left > 0 ? left + 1 : Number.POSITIVE_INFINITY;
 }
 
 async function writeDown(tools: Tools, row: PurchaseRow, finding: Finding): Promise<void> {

@@ -9,6 +9,7 @@ export function standingOf(row: PurchaseRow): Standing {
     attemptNumber: row.attemptNumber,
     attemptStatus: row.attempt?.status ?? null,
     needsReview: row.needsReview,
+    cancelRequested: row.cancelRequested,
     provenBy: row.provenBy,
   };
 }

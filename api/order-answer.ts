@@ -16,11 +16,11 @@ export function isPastExpiry(order: Order, now: Date): boolean {
 
 /**
  * May a new attempt be made? Not while a person has to look at the order: the reason may be money that came in for an
- * attempt that counts as declined.
+ * attempt that counts as declined. Nor after the shop's wish to cancel.
  */
 export function takesNewAttempt(order: Order, now: Date): boolean {
-  const { status, needsReview, currentAttempt } = order;
-  return isPayable(status) && !needsReview && currentAttempt < ATTEMPT_NUMBER_MAX && !isPastExpiry(order, now);
+  const { status, needsReview, currentAttempt, cancelRequestedAt } = order;
+  return isPayable(status) && !needsReview && cancelRequestedAt === null && currentAttempt < ATTEMPT_NUMBER_MAX && !isPastExpiry(order, now);
 }
 
 /** The token for the next attempt, or null while there can be none. */
@@ -63,6 +63,10 @@ export function describeOrder(order: Order): z.infer<typeof schemas.listedOrder>
     description: order.description,
     return_url: order.returnUrl,
     entitlements: [...order.entitlementKinds],
+    product: order.product,
+    customer: order.customer,
+    limit: order.purchaseLimit,
+    cancel_requested_at: order.cancelRequestedAt,
     needs_review: order.needsReview,
     review_reason: order.reviewReason,
     created_at: order.createdAt,

@@ -8,6 +8,7 @@ import type { Order } from '../store/orders.ts';
 import { purchaseWorkflowId } from '../workflows/ids.ts';
 import {
   type AttemptRequest,
+  CANCEL_SIGNAL,
   type OperatorDecision,
   PAY_SIGNAL,
   PURCHASE_WORKFLOW,
@@ -38,6 +39,11 @@ export interface PurchaseStarter {
    * @throws CodedError `temporal_unavailable`, also when no worker runs
    */
   settle(orderId: string, decision: OperatorDecision): Promise<'settled' | 'refused'>;
+  /**
+   * Tells the order's workflow, if it runs, that the shop cancels; what comes of that stands on the row.
+   * @throws CodedError `temporal_unavailable`
+   */
+  cancel(orderId: string): Promise<void>;
   isReachable(): Promise<boolean>;
   /** Resolves when no call is on its way any more; before that the connection must not be closed. */
   ended(): Promise<void>;
@@ -72,6 +78,7 @@ export function createPurchaseStarter(options: PurchaseStarterOptions): Purchase
         (await start(options, calls, { order, attempt, mode: 'again' })) ? 'resumed' : 'running',
       ),
     settle: (orderId, decision) => settle(client, calls, { orderId, decision }),
+    cancel: (orderId) => tellOfCancel(client, calls, orderId),
     isReachable: async () => {
       try {
         await calls.make(PROBE_TIMEOUT_MS, () => client.workflowService.getSystemInfo({}));
@@ -126,6 +133,15 @@ async function signal(client: Client, calls: TemporalCalls, { order, attempt }: 
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;
+  }
+}
+
+async function tellOfCancel(client: Client, calls: TemporalCalls, orderId: string): Promise<void> {
+  try {
+    const handle = client.workflow.getHandle(purchaseWorkflowId(orderId));
+    await calls.make(CALL_TIMEOUT_MS, () => handle.signal(CANCEL_SIGNAL));
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }
 

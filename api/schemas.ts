@@ -4,7 +4,7 @@ import { CURRENCY_DECIMALS, type Currency } from '../domain/currencies.ts';
 import { EVIDENCE_KINDS } from '../domain/evidence.ts';
 import { INBOX_EVENT_STATES } from '../domain/gateway-event.ts';
 import { MINOR_UNITS_MAX } from '../domain/money.ts';
-import { EVIDENCED_ORDER_STATUSES, ORDER_STATUSES } from '../domain/order.ts';
+import { EVIDENCED_ORDER_STATUSES, ORDER_STATUSES, PURCHASE_LIMITS } from '../domain/order.ts';
 import { DECLINE_CODES } from '../domain/outcome.ts';
 
 /** Everything that crosses the API, as it stands in the OpenAPI document. JSON is snake_case; unknown fields are refused. */
@@ -102,6 +102,10 @@ const orderFields = {
   description: z.string().nullable(),
   return_url: z.string().nullable(),
   entitlements: z.array(z.string()).meta({ description: 'What it entitles to once it is paid.' }),
+  product: z.string().nullable(),
+  customer: z.string().nullable(),
+  limit: z.enum(PURCHASE_LIMITS).nullable(),
+  cancel_requested_at: time.nullable().meta({ description: 'When the shop asked to cancel it.' }),
   needs_review: z.boolean(),
   review_reason: z.string().nullable(),
   created_at: time,
@@ -193,12 +197,22 @@ export const newOrder = z
       .optional()
       .meta({ description: 'What it entitles to once it is paid; ["order"] if left out.' }),
     return_url: webAddress.optional(),
+    product: text(128).optional().meta({ description: 'What is sold, in your own words.' }),
+    customer: text(128).optional().meta({ description: 'Your own number for the customer; no name and no address.' }),
+    limit: z
+      .enum(PURCHASE_LIMITS, { error: `Must be one of ${PURCHASE_LIMITS.join(', ')}.` })
+      .optional()
+      .meta({ description: 'one_per_customer: refused while the customer has an order for the product that is not proven unpaid.' }),
     expires_in_seconds: z
       .int({ error: 'Must be a whole number of seconds.' })
       .min(1, 'Must be at least 1 second.')
       .max(30 * 86_400, 'Must be at most 30 days.')
       .optional()
       .meta({ description: 'After this the order takes no new attempt and, if unpaid, is closed.' }),
+  })
+  .refine(({ limit, product, customer }) => limit === undefined || (product !== undefined && customer !== undefined), {
+    error: 'A limit needs both product and customer.',
+    path: ['limit'],
   })
   .meta({ id: 'NewOrder' });
 
@@ -238,6 +252,10 @@ export const decision = z
       .meta({ description: 'Why; kept as evidence.' }),
   })
   .meta({ id: 'Decision' });
+
+export const cancellation = z
+  .strictObject({ reason: text(500).meta({ description: 'Why; kept as evidence.' }) })
+  .meta({ id: 'Cancellation' });
 
 export const webhookPath = z.strictObject({ gateway: text(64).meta({ description: 'Name of a configured gateway.' }) });
 

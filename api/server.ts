@@ -10,6 +10,7 @@ import { parseJsonBody } from './json-body.ts';
 import { observeRequests } from './observation.ts';
 import { describeRoutes, registerOpenApiRoute } from './openapi.ts';
 import { sendProblem } from './problems.ts';
+import { registerCancelRoute } from './routes/cancel.ts';
 import { registerCreateOrderRoute } from './routes/create-order.ts';
 import { registerDecisionRoute } from './routes/decisions.ts';
 import { registerEntitlementRoutes } from './routes/entitlements.ts';
@@ -69,6 +70,7 @@ export function createApi(dependencies: ApiDependencies): FastifyInstance {
     registerReadOrderRoutes(routes, dependencies);
     registerOrderHistoryRoutes(routes, dependencies);
     registerDecisionRoute(routes, dependencies);
+    registerCancelRoute(routes, dependencies);
     registerInboxEventRoutes(routes, dependencies);
     registerEntitlementRoutes(routes, dependencies);
     registerEndpointRoutes(routes, dependencies);

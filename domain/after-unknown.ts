@@ -12,6 +12,8 @@ export type ResolutionStep =
   | 'inquire_by_merchant_reference'
   /** Sends the stored bytes again: only where the gateway answers a repeat with the original. */
   | 'replay_same_request'
+  /** Shuts the reference at the gateway, so that nothing can come of it any more. */
+  | 'close_reference'
   /** A webhook or a statement line will tell; until then nothing is done. */
   | 'wait_for_word'
   | 'ask_a_person';
@@ -41,6 +43,7 @@ export function stepsAfterUnknown(attempt: UnknownAttempt): readonly [Resolution
     steps.push('inquire_by_gateway_reference');
   if (capabilities.inquiry.by.includes('merchant_reference')) steps.push('inquire_by_merchant_reference');
   if (repeatTellsTheOutcome(capabilities) && mayRepeat(attempt)) steps.push('replay_same_request');
+  if (capabilities.canCloseReference) steps.push('close_reference');
   if (capabilities.webhooks !== 'none' || capabilities.statements) steps.push('wait_for_word');
   const [first = 'ask_a_person', ...rest] = steps;
   return first === 'ask_a_person' ? [first] : [first, ...rest, 'ask_a_person'];

@@ -33,6 +33,11 @@ export const ERRORS = {
   shop_reference_taken: { status: 409, title: 'Another order already carries this shop reference.' },
   order_expired: { status: 409, title: 'The time to pay this order is over; nothing was charged.' },
   order_not_payable: { status: 409, title: 'The order takes no new payment attempt; nothing was charged.' },
+  order_not_cancellable: { status: 409, title: 'The order cannot be cancelled; nothing was changed.' },
+  limit_one_per_customer: {
+    status: 409,
+    title: 'The customer has another order for this product, which is paid or can still be.',
+  },
   order_not_unknown: { status: 409, title: 'Only an order with the status unknown can be settled by decision.' },
   order_not_paid: { status: 409, title: 'Only an order that is paid can be refunded; nothing was refunded.' },
   order_disputed: {

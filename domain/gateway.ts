@@ -1,7 +1,7 @@
 import type { GatewayCapabilities } from './capabilities.ts';
 import type { RawWebhook, WebhookReading } from './gateway-event.ts';
 import type { Money } from './money.ts';
-import type { GatewayOutcome, InquiryAnswer } from './outcome.ts';
+import type { CloseAnswer, GatewayOutcome, InquiryAnswer } from './outcome.ts';
 
 /** What we want done, before a gateway's own words for it are found. Free of card data: `paymentMethod` is a token. */
 export interface ChargeCommand {
@@ -94,6 +94,12 @@ export interface Gateway {
   charge(prepared: PreparedCharge, scope: CallScope): Promise<GatewayOutcome>;
   /** Absent where a gateway cannot be asked (Adyen): then `capabilities.inquiry.by` is empty. */
   inquire?(command: InquiryCommand, scope: CallScope): Promise<InquiryAnswer>;
+
+  /**
+   * Closes a reference, where `capabilities.canCloseReference`: from then on nothing under it can move, not even by a request
+   * that is still on its way. What it was charged for before stays.
+   */
+  close?(command: InquiryCommand, scope: CallScope): Promise<CloseAnswer>;
 
   /** These three are there together, where `capabilities.refund` is not null. Pure, like `prepareCharge`. */
   prepareRefund?(command: RefundCommand): PreparedRefund;

@@ -74,6 +74,11 @@ export function isAnswerable(status: OrderStatus): boolean {
   return ANSWERABLE_ORDER_STATUSES.includes(status);
 }
 
+/** How often a customer may buy a product. The database keeps it by a unique index. */
+export const PURCHASE_LIMITS = ['one_per_customer'] as const;
+
+export type PurchaseLimit = (typeof PURCHASE_LIMITS)[number];
+
 export function canMove(from: OrderStatus, to: OrderStatus): boolean {
   return ORDER_TRANSITIONS[from].includes(to);
 }

@@ -24,6 +24,7 @@ export const DECLINE_CODES = [
   'gateway_unreachable',
   'never_arrived',
   'settled_by_operator',
+  'closed_at_gateway',
   'other',
 ] as const;
 
@@ -74,6 +75,14 @@ export type InquiryAnswer =
   | { readonly kind: 'found'; readonly outcome: Exclude<GatewayOutcome, { kind: 'not_processed' }> }
   /** The gateway knows nothing of this reference. Not "failed": our request may still be on its way. */
   | { readonly kind: 'absent'; readonly raw: string }
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** What the closing of a reference established. */
+export type CloseAnswer =
+  /** Nothing has moved under it, and nothing can any more. */
+  | { readonly kind: 'closed'; readonly raw: string }
+  /** Too late: this is what it came to before. */
+  | Extract<InquiryAnswer, { kind: 'found' }>
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /** Evidence texts are cut here, so that a gateway that sends megabytes cannot fill the books. */

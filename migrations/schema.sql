@@ -105,6 +105,18 @@ create table evidence (
 );
 comment on table evidence is 'Why we believe what orders and attempts say. Append-only.';
 
+create table gateway_health (
+  gateway text not null,
+  silent_since timestamp with time zone,
+  opened_at timestamp with time zone,
+  probe_at timestamp with time zone,
+  updated_at timestamp with time zone not null,
+  constraint gateway_health_gateway_bounded CHECK (((length(gateway) >= 1) AND (length(gateway) <= 64))),
+  constraint gateway_health_pkey PRIMARY KEY (gateway),
+  constraint gateway_health_probe_is_set CHECK (((opened_at IS NULL) = (probe_at IS NULL)))
+);
+comment on table gateway_health is 'Whether each gateway answers, and whether new charges are let through to it.';
+
 create table idempotency_keys (
   scope text not null,
   route text not null,
@@ -200,18 +212,31 @@ create table orders (
   refunded_minor_units bigint not null default 0,
   disputed_minor_units bigint not null default 0,
   dispute_lost_minor_units bigint not null default 0,
+  cancel_requested_at timestamp with time zone,
+  cancel_reason text,
+  product text,
+  customer text,
+  purchase_limit text,
   entitlement_kinds text[] not null default '{order}'::text[],
+  fallback_gateways text[] not null default '{}'::text[],
   constraint orders_amount_positive_and_safe CHECK (((amount_minor_units >= 1) AND (amount_minor_units <= '9007199254740991'::bigint))),
+  constraint orders_cancel_has_reason CHECK (((cancel_requested_at IS NULL) = (cancel_reason IS NULL))),
+  constraint orders_cancel_reason_bounded CHECK (((length(cancel_reason) >= 1) AND (length(cancel_reason) <= 500))),
   constraint orders_captured_bounded CHECK (((captured_minor_units >= 0) AND (captured_minor_units <= amount_minor_units))),
   constraint orders_currency_is_iso_code CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   constraint orders_current_attempt_bounded CHECK (((current_attempt >= 0) AND (current_attempt <= 99))),
+  constraint orders_customer_bounded CHECK (((length(customer) >= 1) AND (length(customer) <= 128))),
   constraint orders_description_bounded CHECK (((length(description) >= 1) AND (length(description) <= 500))),
   constraint orders_disputed_not_negative CHECK (((disputed_minor_units >= 0) AND (dispute_lost_minor_units >= 0))),
   constraint orders_entitlement_kinds_format CHECK (((cardinality(entitlement_kinds) >= 1) AND (cardinality(entitlement_kinds) <= 20) AND (cardinality(string_to_array(array_to_string(entitlement_kinds, ','::text, '!'::text), ','::text)) = cardinality(entitlement_kinds)) AND (array_to_string(entitlement_kinds, ','::text, '!'::text) ~ '^[a-z][a-z0-9_-]{0,63}(,[a-z][a-z0-9_-]{0,63})*$'::text))),
+  constraint orders_fallback_gateways_bounded CHECK (((cardinality(fallback_gateways) <= 3) AND (array_position(fallback_gateways, NULL::text) IS NULL) AND (array_position(fallback_gateways, gateway) IS NULL))),
   constraint orders_final_status_has_evidence CHECK (((status = ANY (ARRAY['paid'::text, 'failed'::text, 'expired'::text, 'cancelled'::text, 'voided'::text])) = (evidence_id IS NOT NULL))),
   constraint orders_gateway_bounded CHECK (((length(gateway) >= 1) AND (length(gateway) <= 64))),
   constraint orders_never_over_refunded CHECK (((refund_reserved_minor_units + dispute_lost_minor_units) <= captured_minor_units)),
   constraint orders_pkey PRIMARY KEY (id),
+  constraint orders_product_bounded CHECK (((length(product) >= 1) AND (length(product) <= 128))),
+  constraint orders_purchase_limit_has_subject CHECK (((purchase_limit IS NULL) OR ((product IS NOT NULL) AND (customer IS NOT NULL)))),
+  constraint orders_purchase_limit_known CHECK ((purchase_limit = 'one_per_customer'::text)),
   constraint orders_refunded_was_reserved CHECK (((refunded_minor_units >= 0) AND (refunded_minor_units <= refund_reserved_minor_units))),
   constraint orders_return_url_bounded CHECK (((length(return_url) >= 1) AND (length(return_url) <= 2000))),
   constraint orders_review_has_reason CHECK ((needs_review = (review_reason IS NOT NULL))),
@@ -481,6 +506,8 @@ CREATE INDEX orders_in_flight ON orders USING btree (updated_at) WHERE (status =
 
 CREATE INDEX orders_in_review ON orders USING btree (updated_at) WHERE needs_review;
 
+CREATE UNIQUE INDEX orders_one_per_customer ON orders USING btree (product, customer) WHERE ((purchase_limit = 'one_per_customer'::text) AND (status <> ALL (ARRAY['expired'::text, 'cancelled'::text, 'voided'::text])));
+
 CREATE INDEX orders_unpaid_by_expiry ON orders USING btree (expires_at) WHERE (status = ANY (ARRAY['created'::text, 'failed'::text]));
 
 CREATE UNIQUE INDEX outbox_events_paid_once ON outbox_events USING btree (order_id) WHERE (kind = 'order.paid'::text);
@@ -490,6 +517,8 @@ CREATE UNIQUE INDEX over_payments_once_without_reference ON over_payments USING 
 CREATE UNIQUE INDEX payment_attempts_one_approved ON payment_attempts USING btree (order_id) WHERE (status = 'approved'::text);
 
 CREATE UNIQUE INDEX payment_attempts_one_live ON payment_attempts USING btree (order_id) WHERE (status <> ALL (ARRAY['approved'::text, 'declined'::text, 'not_processed'::text]));
+
+CREATE INDEX payment_attempts_waiting ON payment_attempts USING btree (gateway, order_id) WHERE (status = ANY (ARRAY['sent'::text, 'pending'::text, 'unknown'::text, 'requires_action'::text]));
 
 CREATE INDEX refunds_by_order ON refunds USING btree (order_id, id);
 
@@ -576,6 +605,41 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION guard_attempt_gateway()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- An order that does not exist is the foreign key's matter.
+  if exists (
+    select from orders where id = new.order_id and gateway <> new.gateway and new.gateway <> all (fallback_gateways)) then
+    raise exception 'attempt % of order % names a gateway that is not the order''s', new.attempt_number, new.order_id
+      using errcode = 'check_violation', constraint = 'payment_attempts_gateway_is_of_order';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION guard_cancellation_and_limit()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.cancel_requested_at is not null
+     and (new.cancel_requested_at, new.cancel_reason) is distinct from (old.cancel_requested_at, old.cancel_reason) then
+    raise exception 'the wish to cancel order % is fixed', old.id
+      using errcode = 'check_violation', constraint = 'orders_cancel_fixed';
+  end if;
+  if old.cancel_requested_at is not null and new.current_attempt > old.current_attempt then
+    raise exception 'order % is to be cancelled and takes no further attempt', old.id
+      using errcode = 'check_violation', constraint = 'orders_no_attempt_after_cancel';
+  end if;
+  if (new.product, new.customer, new.purchase_limit) is distinct from (old.product, old.customer, old.purchase_limit) then
+    raise exception 'product, customer and limit of order % are fixed', old.id
+      using errcode = 'check_violation', constraint = 'orders_purchase_limit_fixed';
+  end if;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION guard_entitlement()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -610,6 +674,18 @@ begin
     where order_id = new.order_id and sends > 0 and attempt_number = coalesce(new.attempt_number, attempt_number)) then
     raise exception 'order % was sent to its gateway', new.order_id
       using errcode = 'check_violation', constraint = 'evidence_never_sent_is_true';
+  end if;
+  return new;
+end $function$;
+
+CREATE OR REPLACE FUNCTION guard_fallback_gateways()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if new.fallback_gateways is distinct from old.fallback_gateways then
+    raise exception 'the fallback gateways of order % are fixed', old.id
+      using errcode = 'check_violation', constraint = 'orders_fallback_gateways_fixed';
   end if;
   return new;
 end $function$;
@@ -799,6 +875,10 @@ CREATE TRIGGER orders_grant_entitlements AFTER UPDATE OF status ON orders FOR EA
 
 CREATE TRIGGER orders_guard BEFORE INSERT OR UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION guard_order();
 
+CREATE TRIGGER orders_guard_cancellation_and_limit BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION guard_cancellation_and_limit();
+
+CREATE TRIGGER orders_guard_fallback_gateways BEFORE UPDATE OF fallback_gateways ON orders FOR EACH ROW EXECUTE FUNCTION guard_fallback_gateways();
+
 CREATE TRIGGER orders_never_removed BEFORE DELETE OR TRUNCATE ON orders FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 CREATE TRIGGER outbox_events_address AFTER INSERT ON outbox_events FOR EACH ROW EXECUTE FUNCTION address_outbox_event();
@@ -812,6 +892,8 @@ CREATE TRIGGER over_payments_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON 
 CREATE TRIGGER over_payments_guard BEFORE INSERT ON over_payments FOR EACH ROW EXECUTE FUNCTION guard_over_payment();
 
 CREATE TRIGGER payment_attempts_guard BEFORE INSERT OR UPDATE ON payment_attempts FOR EACH ROW EXECUTE FUNCTION guard_attempt();
+
+CREATE TRIGGER payment_attempts_guard_gateway BEFORE INSERT ON payment_attempts FOR EACH ROW EXECUTE FUNCTION guard_attempt_gateway();
 
 CREATE TRIGGER payment_attempts_never_removed BEFORE DELETE OR TRUNCATE ON payment_attempts FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 

@@ -1,7 +1,7 @@
 import type { AttemptStatus } from '../domain/attempt.ts';
 import { CodedError } from '../domain/errors.ts';
 import type { Money } from '../domain/money.ts';
-import type { OrderStatus } from '../domain/order.ts';
+import type { OrderStatus, PurchaseLimit } from '../domain/order.ts';
 import type { CustomerAction, Decline } from '../domain/outcome.ts';
 import type { LastAttempt } from '../domain/routing.ts';
 import { constraintOf, type Queryable } from './database.ts';
@@ -24,6 +24,12 @@ export interface Order {
   readonly entitlementKinds: readonly string[];
   /** Where the last attempt was made, and how it stands; null before the first. */
   readonly lastAttempt: Pick<LastAttempt, 'gateway' | 'status'> | null;
+  /** What is sold and to whom, in the shop's words. */
+  readonly product: string | null;
+  readonly customer: string | null;
+  readonly purchaseLimit: PurchaseLimit | null;
+  /** When the shop asked to cancel it. */
+  readonly cancelRequestedAt: string | null;
   readonly needsReview: boolean;
   readonly reviewReason: string | null;
   readonly expiresAt: string;
@@ -45,6 +51,9 @@ export type NewOrder = Pick<
   | 'entitlementKinds'
   | 'description'
   | 'returnUrl'
+  | 'product'
+  | 'customer'
+  | 'purchaseLimit'
   | 'expiresAt'
   | 'createdAt'
 >;
@@ -63,6 +72,10 @@ interface OrderRow extends AnswerRow {
   readonly entitlement_kinds: string[];
   readonly attempt_gateway: string | null;
   readonly attempt_status: AttemptStatus | null;
+  readonly product: string | null;
+  readonly customer: string | null;
+  readonly purchase_limit: PurchaseLimit | null;
+  readonly cancel_requested_at: string | null;
   readonly needs_review: boolean;
   readonly review_reason: string | null;
   readonly expires_at: string;
@@ -72,18 +85,20 @@ interface OrderRow extends AnswerRow {
 
 const SELECT_ORDER = `select orders.id, shop_reference, amount_minor_units, currency, orders.gateway, fallback_gateways, description,
     orders.return_url, orders.status, current_attempt,
-    attempt.gateway as attempt_gateway, attempt.status as attempt_status, needs_review, review_reason, entitlement_kinds, expires_at, orders.created_at,
+    attempt.gateway as attempt_gateway, attempt.status as attempt_status, product, customer, purchase_limit,
+    cancel_requested_at, needs_review, review_reason, entitlement_kinds, expires_at, orders.created_at,
     orders.updated_at, decline_code, decline_gateway_code, decline_retriable, action_kind, action_url
   from orders
   left join payment_attempts attempt on attempt.order_id = orders.id and attempt.attempt_number = current_attempt`;
 
-/** @throws CodedError `shop_reference_taken` when another order carries the shop's reference */
+/** @throws CodedError `shop_reference_taken`, `limit_one_per_customer` when another order carries the reference, or holds the customer's place */
 export async function insertOrder(database: Queryable, order: NewOrder): Promise<void> {
   try {
     await database.query(
       `insert into orders (id, shop_reference, amount_minor_units, currency, gateway, description, return_url,
-         expires_at, created_at, updated_at, fallback_gateways, entitlement_kinds)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11)`,
+         expires_at, created_at, updated_at, fallback_gateways, entitlement_kinds,
+         product, customer, purchase_limit)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14)`,
       [
         order.id,
         order.shopReference,
@@ -96,10 +111,17 @@ export async function insertOrder(database: Queryable, order: NewOrder): Promise
         order.createdAt,
         order.fallbackGateways ?? [],
         order.entitlementKinds,
+        order.product ?? null,
+        order.customer ?? null,
+        order.purchaseLimit ?? null,
       ],
     );
   } catch (cause) {
-    if (constraintOf(cause) !== 'orders_shop_reference_unique') throw cause;
+    const constraint = constraintOf(cause);
+    if (constraint === 'orders_one_per_customer') {
+      throw new CodedError('limit_one_per_customer', undefined, { field: 'limit', cause });
+    }
+    if (constraint !== 'orders_shop_reference_unique') throw cause;
     throw new CodedError(
       'shop_reference_taken',
       'Another order already carries this shop reference; read it with GET /v1/orders?shop_reference=….',
@@ -111,6 +133,19 @@ export async function insertOrder(database: Queryable, order: NewOrder): Promise
 export async function findOrder(database: Queryable, id: string): Promise<Order | undefined> {
   const { rows } = await database.query<OrderRow>(`${SELECT_ORDER} where orders.id = $1`, [id]);
   return rows[0] === undefined ? undefined : readOrder(rows[0]);
+}
+
+/** The order that holds a customer's one place for a product; undefined when it has ended unpaid. */
+export async function findLimitHolder(
+  database: Queryable,
+  { product, customer }: Pick<NewOrder, 'product' | 'customer'>,
+): Promise<Pick<Order, 'id' | 'status'> | undefined> {
+  const { rows } = await database.query<Pick<Order, 'id' | 'status'>>(
+    `select id, status from orders
+     where product = $1 and customer = $2 and purchase_limit = 'one_per_customer' and status not in ('expired', 'cancelled', 'voided')`,
+    [product, customer],
+  );
+  return rows[0];
 }
 
 export interface OrderFilter {
@@ -147,6 +182,10 @@ function readOrder(row: OrderRow): Order {
     currentAttempt: row.current_attempt,
     entitlementKinds: row.entitlement_kinds,
     lastAttempt: readLastAttempt(row),
+    product: row.product,
+    customer: row.customer,
+    purchaseLimit: row.purchase_limit,
+    cancelRequestedAt: row.cancel_requested_at,
     needsReview: row.needs_review,
     reviewReason: row.review_reason,
     expiresAt: row.expires_at,

@@ -16,6 +16,8 @@ export interface Standing {
   /** Null before the first attempt. */
   readonly attemptStatus: AttemptStatus | null;
   readonly needsReview: boolean;
+  /** The shop wants it cancelled. Absent in histories from before there was such a wish. */
+  readonly cancelRequested?: boolean;
   readonly provenBy: EvidenceKind | null;
 }
 
@@ -95,6 +97,8 @@ export interface LocalActivities {
   look(command: { readonly orderId: string }): Promise<Standing>;
   /** Closes an unpaid order whose time is over; does nothing to any other. Returns how it stands afterwards. */
   expire(command: { readonly orderId: string }): Promise<Standing>;
+  /** Carries out the shop's wish to cancel if nothing of the order is alive. Returns how it stands afterwards. */
+  cancel(command: { readonly orderId: string }): Promise<Standing>;
   putInReview(command: { readonly orderId: string; readonly reason: string }): Promise<Standing>;
   settle(command: SettleCommand): Promise<Standing>;
   /** Applies the gateway's events that wait for the order. */

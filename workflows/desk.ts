@@ -11,6 +11,7 @@ import type { Standing } from './contracts.ts';
 import {
   ASK_NOW_SIGNAL,
   type AttemptRequest,
+  CANCEL_SIGNAL,
   EVENT_STORED_SIGNAL,
   type OperatorDecision,
   PAY_SIGNAL,
@@ -27,6 +28,7 @@ const paySignal = defineSignal<[AttemptRequest]>(PAY_SIGNAL);
 const rowChangedSignal = defineSignal(ROW_CHANGED_SIGNAL);
 const eventStoredSignal = defineSignal(EVENT_STORED_SIGNAL);
 const askNowSignal = defineSignal(ASK_NOW_SIGNAL);
+const cancelSignal = defineSignal(CANCEL_SIGNAL);
 const settleUpdate = defineUpdate<PurchaseState, [OperatorDecision]>(SETTLE_UPDATE);
 const stateQuery = defineQuery<PurchaseState>(STATE_QUERY);
 
@@ -47,7 +49,9 @@ export interface Desk {
   isCalled(): boolean;
   /** Forgets that the gateway should be asked, because that is what happens next. */
   takeCall(): void;
-  /** The customer's next wish to pay, or undefined once `until` has passed or an event waits. Wishes for other attempts are stale. */
+  /** The shop has asked to cancel since the row was last looked at. */
+  hasCancel(): boolean;
+  /** The customer's next wish to pay, or undefined once `until` has passed, an event waits or the shop cancels. Wishes for other attempts are stale. */
   nextRequest(until: number): Promise<AttemptRequest | undefined>;
   close(): Promise<void>;
 }
@@ -58,6 +62,7 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
   let news = false;
   let events = false;
   let called = false;
+  let cancelled = false;
   const desk: Desk = {
     standing: {
       orderStatus: 'processing',
@@ -77,17 +82,19 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
       called = false;
     },
     hasEvents: () => events,
+    hasCancel: () => cancelled,
     refresh() {
       const waiting = events;
       news = false;
       events = false;
+      cancelled = false;
       return waiting ? local.applyEvents({ orderId }) : local.look({ orderId });
     },
     async nextRequest(until) {
       const wanted = (): AttemptRequest | undefined =>
         requests.find(({ attemptNumber }) => attemptNumber === desk.standing.attemptNumber + 1);
       const left = until - Date.now();
-      if (left > 0) await condition(() => events || wanted() !== undefined, Math.min(left, WAIT_MS_MAX));
+      if (left > 0) await condition(() => events || cancelled || wanted() !== undefined, Math.min(left, WAIT_MS_MAX));
       const found = wanted();
       requests.length = 0;
       return found;
@@ -117,6 +124,12 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
     events = true;
   };
   setHandler(eventStoredSignal, noteEvent, { description: 'An event of the gateway is in the inbox: apply it.' });
+  const noteCancel = (): void => {
+    news = true;
+    called = true;
+    cancelled = true;
+  };
+  setHandler(cancelSignal, noteCancel, { description: 'The shop wants the order cancelled: look at its row.' });
   setHandler(stateQuery, state, { description: 'What the order waits for.' });
   setHandler(
     settleUpdate,

@@ -1,4 +1,5 @@
 import { sleep, workflowInfo } from '@temporalio/workflow';
+import { isToBeCancelled } from './cancel.ts';
 import type { Standing } from './contracts.ts';
 import type { AttemptRequest, PurchaseInput } from './messages.ts';
 import type { OperatorView } from './operator-view.ts';
@@ -28,8 +29,8 @@ export async function makeAttempts(
     const attempt = { ...request, attemptNumber };
     const anotherFollowsIfNotProcessed = wait !== undefined;
     const standing = await local.makeAttempt({ orderId, attempt, run, handoverAfterMs, anotherFollowsIfNotProcessed });
-    if (standing.orderStatus !== 'processing' || standing.attemptStatus !== 'not_processed' || wait === undefined)
-      return standing;
+    const anotherIsDue = standing.orderStatus === 'processing' && standing.attemptStatus === 'not_processed';
+    if (!anotherIsDue || wait === undefined || isToBeCancelled(standing)) return standing;
     view.show(standing, `The gateway cannot be reached; nothing was sent. Tries again in ${wait} s.`);
     await sleep(wait * 1_000);
     attemptNumber = standing.attemptNumber + 1;

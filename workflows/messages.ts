@@ -42,6 +42,8 @@ export const ROW_CHANGED_SIGNAL = 'rowChanged';
 export const ASK_NOW_SIGNAL = 'askNow';
 /** Signal: an event of the gateway is in the inbox; apply what waits there. */
 export const EVENT_STORED_SIGNAL = 'eventStored';
+/** Signal: the shop wants the order cancelled; its row says how far that is. */
+export const CANCEL_SIGNAL = 'cancel';
 /** Update: an operator settles an order that nobody else could. Rejected unless the order is `unknown`. */
 export const SETTLE_UPDATE = 'settle';
 /** Query: what the order waits for, in words. */

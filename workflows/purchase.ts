@@ -1,5 +1,6 @@
 import { condition, sleep } from '@temporalio/workflow';
 import { isClosed, isPayable } from '../domain/order.ts';
+import { isToBeCancelled } from './cancel.ts';
 import type { Standing } from './contracts.ts';
 import { openDesk } from './desk.ts';
 import { makeAttempts } from './make-attempts.ts';
@@ -22,16 +23,18 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
 
   let request: AttemptRequest | undefined = input.attempt;
   while (!isClosed(desk.standing.orderStatus)) {
-    if (desk.hasEvents()) desk.standing = await desk.refresh();
+    if (desk.hasEvents() || desk.hasCancel()) desk.standing = await desk.refresh();
     if (request !== undefined) desk.standing = await makeAttempts(input, request, view);
     request = undefined;
     const { orderStatus, attemptStatus, attemptNumber } = desk.standing;
     if (isUnresolved(desk.standing)) {
       await resolve(input, desk, view);
+    } else if (isToBeCancelled(desk.standing)) {
+      desk.standing = await local.cancel({ orderId });
     } else if (isPayable(orderStatus)) {
       view.show(desk.standing, 'Waits for the customer to try again, until the order expires.');
       request = await desk.nextRequest(Date.parse(input.expiresAt));
-      if (request === undefined && !desk.hasEvents()) desk.standing = await expireWhenDue(orderId);
+      if (request === undefined && !desk.hasEvents() && !desk.hasCancel()) desk.standing = await expireWhenDue(orderId);
     } else if (orderStatus === 'processing' && attemptStatus === 'not_processed') {
       // A claim that was refused would be refused again at once; without the pause this would spin.
       await condition(() => desk.hasNews(), PAUSE_MS);

@@ -4,8 +4,8 @@ import { v7 as newId } from 'uuid';
 import type { z } from 'zod';
 import { toGatewayUnits } from '../../domain/currency-units.ts';
 import { CodedError } from '../../domain/errors.ts';
-import { inTransaction } from '../../store/database.ts';
-import { insertOrder, type NewOrder, type Order } from '../../store/orders.ts';
+import { type Database, inTransaction } from '../../store/database.ts';
+import { findLimitHolder, insertOrder, type NewOrder, type Order } from '../../store/orders.ts';
 import { apiKeyOf } from '../access.ts';
 import type { ApiDependencies, GatewayFacts } from '../dependencies.ts';
 import { answerOnce } from '../idempotency.ts';
@@ -37,6 +37,7 @@ export function registerCreateOrderRoute(instance: FastifyInstance, dependencies
           'currency_unsupported',
           'gateway_unknown',
           'shop_reference_taken',
+          'limit_one_per_customer',
         ),
       },
     },
@@ -52,10 +53,19 @@ export function registerCreateOrderRoute(instance: FastifyInstance, dependencies
         await inTransaction(database, async (transaction) => {
           await insertOrder(transaction, created);
           await keep(transaction, answer);
-        });
+        }).catch((cause: unknown) => nameLimitHolder(database, created, cause));
         return answer;
       }),
   });
+}
+
+/** Says which order holds the customer's place. It may have ended since; then a repeat succeeds. */
+async function nameLimitHolder(database: Database, created: NewOrder, cause: unknown): Promise<never> {
+  if (!(cause instanceof CodedError) || cause.code !== 'limit_one_per_customer') throw cause;
+  const holder = await findLimitHolder(database, created);
+  if (holder === undefined) throw cause;
+  const sentence = `The customer has order ${holder.id} for this product, which is ${holder.status}. Use that one, or cancel it first.`;
+  throw new CodedError('limit_one_per_customer', sentence, { field: 'limit', cause });
 }
 
 /** The order as it will stand on its row. */
@@ -82,6 +92,10 @@ function newOrderOf(body: z.infer<typeof schemas.newOrder>, { gateways, settings
     status: 'created',
     currentAttempt: 0,
     lastAttempt: null,
+    product: body.product ?? null,
+    customer: body.customer ?? null,
+    purchaseLimit: body.limit ?? null,
+    cancelRequestedAt: null,
     needsReview: false,
     reviewReason: null,
     decline: null,

@@ -25,6 +25,7 @@ import {
   wireCharge,
   wireError,
 } from './answers.ts';
+import { closeReference } from './closing.ts';
 import { inquireRefund, prepareRefund, refund } from './refunds.ts';
 import { readSimulatorSettings, type SimulatorSettings } from './settings.ts';
 import { parseSimulatorWebhook, type WebhookReader } from './webhook.ts';
@@ -69,6 +70,9 @@ export function createSimulatorGateway(
     ...gateway,
     ...(capabilities.inquiry.by.length > 0 && {
       inquire: (command: InquiryCommand, scope: CallScope) => inquire(connection, command, scope),
+    }),
+    ...(capabilities.canCloseReference && {
+      close: (command: InquiryCommand, scope: CallScope) => closeReference(connection, command, scope),
     }),
     ...(capabilities.refund !== null && {
       prepareRefund: (command: RefundCommand) => prepareRefund(capabilities, command),

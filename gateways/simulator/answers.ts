@@ -50,6 +50,7 @@ export const ERROR_MEANINGS: Readonly<Record<string, Meaning>> = {
   '401 credentials_missing': 'refused',
   '413 body_too_large': 'refused',
   '409 reference_used': 'seen_before',
+  '409 reference_closed': 'seen_before',
   '422 idempotency_key_reused': 'seen_before',
 };
 

@@ -23,6 +23,8 @@ const capabilities = z.strictObject({
   inquire_by: z.array(z.enum(['merchant_reference', 'gateway_reference'])).default(['merchant_reference']),
   /** The longest that a request may be on its way after its sender gave up; null: absence proves nothing. */
   absent_conclusive_after_seconds: z.number().min(0).nullable().default(60),
+  /** A reference can be closed, so that nothing can come of it any more. */
+  close: z.boolean().default(false),
   call_timeout_seconds: seconds.max(300).default(30),
   /** Currencies that this account counts in other decimals than ISO 4217, such as {"HUF": 0}. */
   currency_decimals: z
@@ -92,7 +94,7 @@ function capabilitiesOf(declared: z.infer<typeof capabilities>): GatewayCapabili
     savesGatewayReferenceFirst: false,
     webhooks: 'none',
     statements: false,
-    canCloseReference: false,
+    canCloseReference: declared.close,
     refund:
       declared.refund === null ? null : { partial: declared.refund.partial, repeat: repeatOf(declared.refund.repeat) },
     callTimeoutSeconds: declared.call_timeout_seconds,

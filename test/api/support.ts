@@ -173,6 +173,7 @@ export const NO_PURCHASES: PurchaseStarter = {
   pay: () => Promise.reject(new Error('This test starts no purchase')),
   resume: () => Promise.reject(new Error('This test has no order that was left alone')),
   settle: () => Promise.reject(new Error('This test settles nothing')),
+  cancel: () => Promise.resolve(),
   isReachable: () => Promise.resolve(true),
   ended: () => Promise.resolve(),
 };

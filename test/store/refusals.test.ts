@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { constraintOf } from '../../store/database.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { cancellationRefusals } from './refusals/cancellation.ts';
 import { deliveryRefusals } from './refusals/deliveries.ts';
 import { entitlementRefusals } from './refusals/entitlements.ts';
 import { evidenceRefusals } from './refusals/evidence.ts';
@@ -16,6 +17,7 @@ const { database } = await createTestDatabase();
 
 const REFUSALS = {
   ...orderRefusals(database),
+  ...cancellationRefusals(database),
   ...attemptRefusals(database),
   ...evidenceRefusals(database),
   ...outboxRefusals(database),

@@ -33,6 +33,8 @@ export interface Books {
   charge(id: string): Charge | undefined;
   /** Every charge under a reference, oldest first; more than one where references are not kept unique. */
   chargesOf(account: string, reference: string): readonly Charge[];
+  /** The merchant has closed the reference; nothing under it can be asked for any more. */
+  isClosed(account: string, reference: string): boolean;
   /** The latest charge made with this key. */
   keyUse(account: string, key: string): KeyUse | undefined;
   /** Charges that wait for a time; asked for once, after a start. */
@@ -45,6 +47,7 @@ export function createBooks(recovered: readonly Entry[]): Books {
   const entries: Entry[] = [];
   const charges = new Map<string, Charge>();
   const idsByReference = new Map<string, string[]>();
+  const closed = new Set<string>();
   const keys = new Map<string, KeyUse>();
   const refunds = createRefundBooks();
 
@@ -66,6 +69,10 @@ export function createBooks(recovered: readonly Entry[]): Books {
       refunds.apply(entry);
       return;
     }
+    if (entry.kind === 'reference_closed') {
+      closed.add(pair(entry.account, entry.reference));
+      return;
+    }
     const id = entry.gateway_reference;
     if (id === null || entry.kind === 'request_repeated') return;
     const before = charges.get(id);
@@ -79,6 +86,7 @@ export function createBooks(recovered: readonly Entry[]): Books {
     charge: (id) => charges.get(id),
     chargesOf: (account, reference) =>
       (idsByReference.get(pair(account, reference)) ?? []).flatMap((id) => charges.get(id) ?? []),
+    isClosed: (account, reference) => closed.has(pair(account, reference)),
     keyUse: (account, key) => keys.get(pair(account, key)),
     waitingForTime: () => [...charges.values()].filter(({ status }) => status === 'pending'),
     entries: () => entries,
@@ -91,7 +99,7 @@ function pair(account: string, word: string): string {
   return `${account}\n${word}`;
 }
 
-type ChargeEntry = Exclude<Entry, MoneyBackEntry | { kind: 'request_repeated' }>;
+type ChargeEntry = Exclude<Entry, MoneyBackEntry | { kind: 'request_repeated' | 'reference_closed' }>;
 
 const SETTLED: Readonly<Record<'money_moved' | 'charge_declined', ChargeStatus>> = {
   money_moved: 'approved',

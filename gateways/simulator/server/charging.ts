@@ -28,6 +28,7 @@ export async function processCharge(
   request: ChargeRequest,
   ruling: RulingFault | undefined,
 ): Promise<Reply> {
+  if (simulator.books.isClosed(request.account, request.reference)) return refuseClosed(simulator, request);
   const known = findKnown(simulator, request);
   if (known !== undefined) {
     await record(simulator, repeatEntry(request, known)).durable;
@@ -40,6 +41,11 @@ export async function processCharge(
   settleInTime(simulator, charge);
   await simulator.webhooks.mayAnswer(charge.id);
   return { status: 201, body: chargeOnTheWire(charge, request.origin) };
+}
+
+async function refuseClosed(simulator: Simulator, request: ChargeRequest): Promise<Reply> {
+  await record(simulator, { kind: 'request_repeated', treated_as: 'reference_refused', ...rowOf(request, null) }).durable;
+  return refused(409, 'reference_closed', 'This reference was closed; nothing was charged.');
 }
 
 interface Known {
@@ -74,7 +80,7 @@ function sameAmount(left: WireMoney, right: WireMoney): boolean {
   return left.minor_units === right.minor_units && left.currency === right.currency;
 }
 
-function rowOf(request: ChargeRequest, gatewayReference: string) {
+function rowOf(request: ChargeRequest, gatewayReference: string | null) {
   const { account, reference, amount, idempotencyKey, fingerprint, paymentMethod, returnUrl } = request;
   const mark = { idempotency_key: idempotencyKey, fingerprint, payment_method: paymentMethod, return_url: returnUrl };
   return { account, reference, gateway_reference: gatewayReference, amount, request: mark };

@@ -46,6 +46,8 @@ const ENTRY_SHAPES = [
     treated_as: z.enum(['replayed', 'original_returned', 'reference_refused', 'key_reuse_refused']),
     ...row,
   }),
+  /** From here on every request under the reference is refused. */
+  z.strictObject({ kind: z.literal('reference_closed'), ...row }),
 ] as const;
 
 export const newEntry = z.discriminatedUnion('kind', [...ENTRY_SHAPES, ...MONEY_BACK_SHAPES]);
@@ -55,6 +57,7 @@ export const entry = z.discriminatedUnion('kind', [
   ENTRY_SHAPES[1].extend(numbered),
   ENTRY_SHAPES[2].extend(numbered),
   ENTRY_SHAPES[3].extend(numbered),
+  ENTRY_SHAPES[4].extend(numbered),
   MONEY_BACK_SHAPES[0].extend(numbered),
   MONEY_BACK_SHAPES[1].extend(numbered),
   MONEY_BACK_SHAPES[2].extend(numbered),

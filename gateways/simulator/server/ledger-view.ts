@@ -59,7 +59,7 @@ function rowAfter(entry: Entry, before: LedgerRow | undefined): LedgerRow {
   const row = before ?? emptyRow(entry);
   if (isMoneyBack(entry)) return { ...row, ...moneyBackAfter(entry, row) };
   const { amount, gateway_reference: id } = entry;
-  const isCharge = entry.kind !== 'request_repeated';
+  const isCharge = entry.kind !== 'request_repeated' && entry.kind !== 'reference_closed';
   const isKnown = id === null || row.gateway_references.includes(id);
   const hasMoved = entry.kind === 'money_moved';
   // A row without a request settles a charge that was open until now.

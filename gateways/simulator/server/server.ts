@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getAction, postAction } from './action-route.ts';
 import { postCharge } from './charge-route.ts';
+import { postClose } from './close-route.ts';
 import {
   deleteFaults,
   deleteWebhooks,
@@ -125,6 +126,7 @@ async function answer(parts: Parts, request: IncomingMessage, response: ServerRe
 const ACCOUNT = '[a-z][a-z0-9-]{0,63}';
 const CHARGES = new RegExp(`^/(${ACCOUNT})/v1/charges$`);
 const CHARGE = new RegExp(`^/(${ACCOUNT})/v1/charges/([a-z0-9_]{1,64})$`);
+const CLOSE = new RegExp(`^/(${ACCOUNT})/v1/charges/close$`);
 const REFUNDS = new RegExp(`^/(${ACCOUNT})/v1/refunds$`);
 const ACTION = /^\/actions\/([a-z0-9_]{1,64})$/;
 const ACTION_DONE = /^\/actions\/([a-z0-9_]{1,64})\/(complete|fail)$/;
@@ -142,6 +144,7 @@ const ROUTES: readonly (readonly [string, RegExp, Handler])[] = [
     CHARGE,
     authorized(({ simulator }, exchange, [account = '', id = '']) => getCharge(simulator, account, [exchange, id])),
   ],
+  ['POST', CLOSE, authorized(({ simulator }, exchange, [account = '']) => postClose(simulator, account, exchange))],
   ['POST', REFUNDS, authorized(({ simulator }, exchange, [account = '']) => postRefund(simulator, account, exchange))],
   ['GET', REFUNDS, authorized(({ simulator }, exchange, [account = '']) => getRefunds(simulator, account, exchange))],
   ['POST', /^\/control\/disputes$/, ({ simulator }, exchange) => postDispute(simulator, exchange)],

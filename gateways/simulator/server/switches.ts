@@ -27,6 +27,8 @@ export const switches = z.strictObject({
       z.strictObject({ mode: z.literal('not_found_for_all') }),
     ])
     .default({ mode: 'there' }),
+  /** Whether references can be closed. */
+  close: z.enum(['there', 'absent']).default('there'),
   /** The same two for refunds. */
   refund_idempotency_key: keyMode,
   unique_refund_reference: z.enum(['refused', 'ignored', 'returns_original']).default('ignored'),

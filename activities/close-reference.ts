@@ -1,0 +1,65 @@
+import { mayRepeat } from '../domain/after-unknown.ts';
+import type { CloseAnswer } from '../domain/outcome.ts';
+import { isOwnCallOver, secondsBetween } from './clock.ts';
+import { type Finding, nothing, type Subject } from './finding.ts';
+import type { Tools } from './tools.ts';
+
+const CLOSE_TIMEOUT_MS = 10_000;
+
+/** The shop has cancelled, or the customer has left an action alone until the order's time was over: the attempt has to end. */
+export function isToBeEnded({ row, expiresAt, gateway, attempt, time }: Subject): boolean {
+  // Time alone ends only what waits for the customer; a payment that the gateway works on may take longer than an order lives.
+  const isLeftAlone = attempt.status === 'requires_action' && Date.parse(expiresAt) <= time.getTime();
+  const isOver = row.cancelRequested || isLeftAlone;
+  return isOver && gateway.capabilities.canCloseReference && isOwnCallOver(gateway, attempt, time);
+}
+
+/**
+ * Closing as a fence: where the request may not be sent again, an unknown reference is not waited for but shut, and then
+ * nothing can come of it, however late it arrives.
+ */
+export function isFenceDue({ gateway, attempt, time }: Subject): boolean {
+  const { capabilities } = gateway;
+  const secondsSinceFirstSent = secondsBetween(attempt.firstSentAt ?? '', time);
+  return (
+    capabilities.canCloseReference &&
+    !mayRepeat({ capabilities, secondsSinceFirstSent }) &&
+    isOwnCallOver(gateway, attempt, time)
+  );
+}
+
+/**
+ * Shuts the attempt's reference at the gateway. Asked twice it answers the same, so a lost answer is found out by closing again;
+ * and a charge that was quicker is what counts.
+ */
+export async function closeReference(tools: Tools, subject: Subject): Promise<Finding> {
+  const answer = await closeSafely(tools, subject);
+  await tools.watch.asked(subject.gateway.name, answer.kind !== 'unavailable');
+  switch (answer.kind) {
+    case 'unavailable':
+      return { kind: 'unavailable', reason: `The gateway did not close the reference: ${answer.reason}.` };
+    case 'found':
+      return answer.outcome.kind === 'unknown'
+        ? nothing(`The gateway does not know the outcome itself: ${answer.outcome.reason}.`)
+        : { kind: 'news', outcome: answer.outcome, reason: `The gateway says ${answer.outcome.kind}.` };
+    case 'closed': {
+      const decline = { code: 'closed_at_gateway', retriable: true } as const;
+      const reason = 'The reference is closed at the gateway; nothing can come of it any more.';
+      return { kind: 'news', outcome: { kind: 'declined', decline, raw: answer.raw }, reason };
+    }
+  }
+}
+
+async function closeSafely(tools: Tools, { row, attempt, gateway }: Subject): Promise<CloseAnswer> {
+  if (gateway.close === undefined)
+    throw new Error(`Gateway ${gateway.name} declares that it closes references and cannot`);
+  const scope = { timeoutMs: CLOSE_TIMEOUT_MS, saveGatewayReference: () => Promise.resolve() };
+  const { merchantReference, gatewayReference } = attempt;
+  const command = { merchantReference, gatewayReference, amount: row.amount, firstSentAt: attempt.firstSentAt ?? '' };
+  try {
+    return await gateway.close(command, scope);
+  } catch (cause) {
+    tools.log.error({ orderId: row.orderId, err: cause }, 'A gateway adapter failed to close a reference.');
+    return { kind: 'unavailable', reason: 'the adapter failed' };
+  }
+}
