@@ -26,6 +26,7 @@ POSTGRES_PASSWORD=$(secret)
 ORDERS_DATABASE_PASSWORD=$(secret)
 TEMPORAL_DATABASE_PASSWORD=$(secret)
 PAYMENT_TOKEN_SECRET=$(secret)
+WEBHOOK_MASTER_SECRET=$(secret)
 # The gateway accounts as a JSON list on one line, in single quotes; see docs/production.md.
 GATEWAYS='$gateways'
 EOF

@@ -51,7 +51,7 @@ function objectionToForm(url: string, { allowInternal }: AddressPolicy): string 
 }
 
 /** The host of a web address as a name or a plain IP address; decimal, octal and short forms come out as what they mean. */
-export function hostOf(url: string): string {
+function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
