@@ -10,6 +10,7 @@ import {
   setEventAside,
 } from '../store/inbox-upkeep.ts';
 import type { Standing, SweepInboxCommand, SweepInboxResult } from '../workflows/contracts.ts';
+import { stirRefunds } from './refund-news.ts';
 import { readStanding } from './standing.ts';
 import type { Tools } from './tools.ts';
 
@@ -18,7 +19,7 @@ const MATCHES_MAX = 100;
 const UNTOLD_SECONDS = 60;
 const POOLED_AFTER_SECONDS = 24 * 3_600;
 
-type InboxTools = Pick<Tools, 'database' | 'clock' | 'nudge' | 'log'>;
+type InboxTools = Pick<Tools, 'database' | 'clock' | 'nudge' | 'startRefund' | 'nudgeRefund' | 'log'>;
 
 /** Applies what waits for the order, in the order in which it came, and tells how the order stands then. */
 export async function applyEvents(tools: Tools, { orderId }: { readonly orderId: string }): Promise<Standing> {
@@ -29,7 +30,9 @@ export async function applyEvents(tools: Tools, { orderId }: { readonly orderId:
 /** Also for an inquiry, which looks here before it asks: an event may be stored that nobody was told of. */
 export async function applyStoredEvents(tools: InboxTools, orderId: string): Promise<void> {
   await matchInboxEvents(tools.database, { orderId, limit: MATCHES_MAX });
-  for (const id of await listStoredEvents(tools.database, orderId)) await applyOne(tools, id);
+  const stored = await listStoredEvents(tools.database, orderId);
+  for (const id of stored) await applyOne(tools, id);
+  if (stored.length > 0) await stirRefunds(tools, orderId);
 }
 
 /** Applies one event, for which no purchase workflow was found. Should one run by now, it is told to look. */
@@ -40,7 +43,10 @@ export async function applyEvent(
   await applyOne(tools, id);
   const event = await findInboxEvent(tools.database, id);
   if (event === undefined) throw new Error(`There is no inbox event ${id}`);
-  if (event.orderId !== null) await tools.nudge(event.orderId).catch(() => undefined);
+  if (event.orderId !== null) {
+    await tools.nudge(event.orderId).catch(() => undefined);
+    await stirRefunds(tools, event.orderId);
+  }
   return event.state;
 }
 

@@ -1,15 +1,24 @@
-import type { LocalActivities, RegularActivities } from '../workflows/contracts.ts';
+import type {
+  LocalActivities,
+  LocalRefundActivities,
+  RegularActivities,
+  RegularRefundActivities,
+} from '../workflows/contracts.ts';
 import { applyEvent, applyEvents, sweepInbox } from './apply-events.ts';
 import { cancel, expire, expireUnpaidOrders, putInReview, settle } from './close.ts';
 import { inquire } from './inquire.ts';
+import { inquireRefund } from './inquire-refund.ts';
 import { makeAttempt } from './make-attempt.ts';
 import { askWaitingOrders } from './recover.ts';
+import { lookAtRefund, putRefundInReview, sendRefund } from './refund.ts';
 import { readStanding } from './standing.ts';
 import { countStuckDeliveries, resumeOrders } from './sweep.ts';
 import type { Tools } from './tools.ts';
 
+type AllActivities = LocalActivities & LocalRefundActivities & RegularActivities & RegularRefundActivities;
+
 /** Binds the steps to their tools: what a worker registers. The type is the workflows' contract, whole. */
-export function createActivities(tools: Tools): LocalActivities & RegularActivities {
+export function createActivities(tools: Tools): AllActivities {
   return {
     makeAttempt: (command) => makeAttempt(tools, command),
     look: ({ orderId }) => readStanding(tools, orderId),
@@ -20,6 +29,10 @@ export function createActivities(tools: Tools): LocalActivities & RegularActivit
     applyEvents: (command) => applyEvents(tools, command),
     applyEvent: (command) => applyEvent(tools, command),
     inquire: (command) => inquire(tools, command),
+    sendRefund: (command) => sendRefund(tools, command),
+    lookAtRefund: ({ refundId }) => lookAtRefund(tools, refundId),
+    putRefundInReview: (command) => putRefundInReview(tools, command),
+    inquireRefund: (command) => inquireRefund(tools, command),
     sweepInbox: (command) => sweepInbox(tools, command),
     expireUnpaidOrders: (command) => expireUnpaidOrders(tools, command),
     resumeOrders: (command) => resumeOrders(tools, command),

@@ -9,6 +9,7 @@ import { applyStoredEvents } from './apply-events.ts';
 import { isOwnCallOver, secondsSinceScheduled } from './clock.ts';
 import { findOut } from './find-out.ts';
 import type { Finding } from './finding.ts';
+import { startRefundOf } from './refund-news.ts';
 import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
 
@@ -58,13 +59,9 @@ async function writeDown(tools: Tools, row: PurchaseRow, finding: Finding): Prom
   const { orderId, attemptNumber } = row;
   const time = await tools.clock();
   if (finding.kind === 'news') {
-    await recordNews(tools.database, {
-      orderId,
-      attemptNumber,
-      kind: 'inquiry',
-      outcome: finding.outcome,
-      now: time.toISOString(),
-    });
+    const { outcome } = finding;
+    const news = { orderId, attemptNumber, kind: 'inquiry', outcome, now: time.toISOString() } as const;
+    await startRefundOf(tools, orderId, await recordNews(tools.database, news));
     return;
   }
   if (row.attempt?.status === 'sent' && isOwnCallOver(tools.gateways.get(row.gateway), row.attempt, time)) {

@@ -4,9 +4,9 @@ import type { GatewayOutcome } from '../domain/outcome.ts';
 import { reach } from '../process/points.ts';
 import { type News, recordNews } from '../store/records.ts';
 import { saveGatewayReference } from '../store/sends.ts';
+import { RECORD_RETRY_MS } from './record-retries.ts';
+import { startRefundOf } from './refund-news.ts';
 import type { Tools } from './tools.ts';
-
-const RECORD_RETRY_MS = [50, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000];
 
 export interface PermittedSend {
   readonly gateway: Gateway;
@@ -81,6 +81,7 @@ async function recordPersistently(tools: Tools, news: Omit<News, 'now'>): Promis
   for (const retryAfterMs of [...RECORD_RETRY_MS, undefined]) {
     try {
       const recorded = await recordNews(tools.database, { ...news, now: new Date().toISOString() });
+      await startRefundOf(tools, news.orderId, recorded);
       if (recorded.kind === 'doubted')
         tools.log.warn({ orderId: news.orderId, reason: recorded.reason }, 'An answer was not applied.');
       return;

@@ -1,6 +1,7 @@
 import type { Gateway } from '../domain/gateway.ts';
 import type { Database } from '../store/database.ts';
 import type { OpenOrder } from '../store/open-orders.ts';
+import type { RefundInFlight } from '../store/refunds.ts';
 import type { CallsInFlight } from './calls-in-flight.ts';
 import type { GatewayWatch } from './gateway-watch.ts';
 import type { ActivityLog } from './log.ts';
@@ -22,5 +23,9 @@ export interface Tools {
   readonly askNow: (orderId: string) => Promise<boolean>;
   /** What comes of each call to a gateway is told here. */
   readonly watch: GatewayWatch;
+  /** Starts the workflow of a refund, unless it runs. It finds the refund as it stands and sends nothing again. */
+  readonly startRefund: (refund: RefundInFlight) => Promise<'resumed' | 'running'>;
+  /** Tells the refund's workflow that its row has changed. */
+  readonly nudgeRefund: (refundId: string) => Promise<void>;
   readonly log: ActivityLog;
 }

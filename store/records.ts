@@ -28,7 +28,7 @@ export interface News {
 export type Recorded =
   | Exclude<Ruling, { kind: 'over_paid' }>
   /** `refundId`: the refund that was asked for in the same transaction; somebody has to start its workflow. */
-  | (Ruling & { readonly kind: 'over_paid'; readonly refundId: string })
+  | (Ruling & { readonly kind: 'over_paid'; readonly refundId: string; readonly gateway: string })
   | { readonly kind: 'not_now'; readonly orderStatus: OrderStatus };
 
 /**
@@ -57,7 +57,7 @@ export async function recordNewsWithin(transaction: Queryable, news: News): Prom
     ...{ orderId, attemptNumber, gateway: attempt.gateway, gatewayReference: referenceIn(news.outcome) },
     ...{ amount: attempt.orderAmount, reason: ruling.reason, evidenceId, now },
   });
-  return { ...ruling, refundId };
+  return { ...ruling, refundId, gateway: attempt.gateway };
 }
 
 interface LockedRow {

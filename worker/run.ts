@@ -9,6 +9,7 @@ import { purchaseWorkflowId, TASK_QUEUE } from '../workflows/ids.ts';
 import { type PurchaseSettings, ROW_CHANGED_SIGNAL } from '../workflows/messages.ts';
 import { createAskNow, createRecover } from './recover.ts';
 import { createResume } from './resume.ts';
+import { createNudgeRefund, createStartRefund } from './start-refund.ts';
 
 export interface WorkerParts {
   readonly connection: NativeConnection;
@@ -75,7 +76,11 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     namespace,
     taskQueue,
     workflowBundle: parts.bundle,
-    activities: createActivities({ database, gateways, calls, nudge, resume, askNow, watch, log, clock }),
+    activities: createActivities({
+      ...{ database, gateways, calls, nudge, resume, askNow, watch, log, clock },
+      startRefund: createStartRefund({ client, settings: parts.settings, taskQueue }),
+      nudgeRefund: createNudgeRefund(client),
+    }),
     ...WORKER_LIMITS,
     stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,

@@ -2,6 +2,7 @@ import type { AttemptStatus } from '../domain/attempt.ts';
 import type { EvidenceKind } from '../domain/evidence.ts';
 import type { InboxEventState } from '../domain/gateway-event.ts';
 import type { OrderStatus } from '../domain/order.ts';
+import type { RefundObstacle, RefundStatus } from '../domain/refund.ts';
 import type { AttemptRequest, OperatorDecision } from './messages.ts';
 
 /**
@@ -120,6 +121,39 @@ export interface RegularActivities {
   countStuckDeliveries(): Promise<number>;
   /** Tells a page of the orders that wait for a gateway to ask it now. */
   askWaitingOrders(command: AskWaitingCommand): Promise<AskWaitingResult>;
+}
+
+/** Where a refund stands on its row, as far as its workflow needs it to decide. */
+export interface RefundStanding {
+  readonly status: RefundStatus;
+  /** Why it was not sent; null when nothing is in its way. */
+  readonly waitsFor: RefundObstacle | null;
+  readonly inReview: boolean;
+}
+
+export interface InquireRefundCommand {
+  readonly refundId: string;
+  /** The activity returns as soon as the row says something else. */
+  readonly knownStatus: RefundStatus;
+  /** See `InquireCommand`. */
+  readonly scheduleSeconds: readonly number[];
+  readonly secondsBefore: number;
+}
+
+export type InquireRefundResult =
+  | { readonly kind: 'changed'; readonly standing: RefundStanding }
+  | { readonly kind: 'schedule_over'; readonly standing: RefundStanding };
+
+/** Short steps of a refund, run as local activities. Each may run twice and has its effect once. */
+export interface LocalRefundActivities {
+  /** Sends the refund, unless it was sent or has to wait. One that comes back as `sent` or `unknown` has to be resolved. */
+  sendRefund(command: { readonly refundId: string; readonly handoverAfterMs: number }): Promise<RefundStanding>;
+  lookAtRefund(command: { readonly refundId: string }): Promise<RefundStanding>;
+  putRefundInReview(command: { readonly refundId: string; readonly reason: string }): Promise<RefundStanding>;
+}
+
+export interface RegularRefundActivities {
+  inquireRefund(command: InquireRefundCommand): Promise<InquireRefundResult>;
 }
 
 /** Types of the failures that cross from activities to workflows; classes do not survive the way, strings do. */

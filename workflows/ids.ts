@@ -8,6 +8,11 @@ export function recoverWorkflowId(gateway: string): string {
   return `recover:${gateway}`;
 }
 
+/** One refund, one workflow. */
+export function refundWorkflowId(refundId: string): string {
+  return `refund:${refundId}`;
+}
+
 /** Applies one stored event of a gateway where no purchase workflow runs. */
 export function applyEventWorkflowId(inboxEventId: string): string {
   return `event:${inboxEventId}`;

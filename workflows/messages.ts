@@ -1,8 +1,10 @@
 import type { EvidenceKind } from '../domain/evidence.ts';
 import type { OrderStatus } from '../domain/order.ts';
+import type { RefundObstacle, RefundStatus } from '../domain/refund.ts';
 
 /** The workflow types by name, for the clients that start them without importing workflow code. */
 export const PURCHASE_WORKFLOW = 'purchase';
+export const REFUND_WORKFLOW = 'refund';
 export const EXPIRE_UNPAID_ORDERS_WORKFLOW = 'expireUnpaidOrders';
 export const SWEEP_WORKFLOW = 'sweep';
 export const RECOVER_WORKFLOW = 'recover';
@@ -94,4 +96,22 @@ export interface RecoverInput {
   readonly gateway: string;
   /** Where to go on; null at the beginning. */
   readonly after: string | null;
+}
+
+/** The argument of the refund workflow. */
+export interface RefundInput {
+  readonly refundId: string;
+  readonly orderId: string;
+  readonly settings: PurchaseSettings;
+}
+
+/** How the refund stands, for the query of that name. */
+export interface RefundState {
+  readonly status: RefundStatus;
+  readonly waitsFor: RefundObstacle | null;
+}
+
+/** How the refund ended, as the workflow's result in the Temporal UI. */
+export interface RefundResult {
+  readonly status: RefundStatus;
 }

@@ -36,7 +36,9 @@ test('C27: a conflict at the commit right after the gateway call repeats the wri
   const gateways = { get: () => gateway };
   const askNow = resume;
   const watch = UNWATCHED;
-  const tools: Tools = { database, gateways, calls: createCallsInFlight(), nudge, resume, askNow, watch, log, clock };
+  const refunds = { startRefund: resume, nudgeRefund: nudge };
+  const calls = createCallsInFlight();
+  const tools: Tools = { database, gateways, calls, nudge, resume, askNow, watch, log, clock, ...refunds };
   const order = orderRow({ expires_at: new Date(Date.now() + 3_600_000).toISOString(), gateway: gateway.name });
   await insertRow(database, 'orders', order);
   const attempt = { attemptNumber: 1, paymentMethod: 'tok', returnUrl: null };

@@ -53,6 +53,8 @@ function createBench(gateway = createScriptedGateway()): Bench {
 
       askNow: () => Promise.reject(new Error('These tests have no outage')),
       watch: UNWATCHED,
+      startRefund: () => Promise.reject(new Error('These tests refund nothing')),
+      nudgeRefund: () => Promise.reject(new Error('These tests refund nothing')),
       nudge: async (orderId) => void nudged.push(orderId),
       log: { info: quiet, warn: quiet, error: quiet },
     },

@@ -7,7 +7,7 @@ import type { Gateway } from '../../domain/gateway.ts';
 import { createSimulatorGateway } from '../../gateways/simulator/adapter.ts';
 import { createDatabase } from '../../store/database.ts';
 import { WORKER_LIMITS } from '../../worker/run.ts';
-import { purchaseWorkflowId } from '../../workflows/ids.ts';
+import { purchaseWorkflowId, refundWorkflowId } from '../../workflows/ids.ts';
 import { ROW_CHANGED_SIGNAL } from '../../workflows/messages.ts';
 import type { Death, FromWorker, Plan, ToWorker } from './dying-worker-messages.ts';
 import { UNWATCHED } from './unwatched.ts';
@@ -41,6 +41,8 @@ const tools: Tools = {
 
   askNow: () => Promise.reject(new Error('These tests have no outage')),
   watch: UNWATCHED,
+  startRefund: () => Promise.reject(new Error('These tests pay too much for nothing')),
+  nudgeRefund: (refundId) => client.workflow.getHandle(refundWorkflowId(refundId)).signal(ROW_CHANGED_SIGNAL),
   log: quiet,
 };
 

@@ -26,12 +26,43 @@ const SETTLING = ['update settle', 'local settle', 'update answered', 'timer can
 const SETTLED = [shows('paid'), ends('paid', 1, 'operator_decision')];
 const ANSWERED_LATE = ['local look', shows('paid'), ends('paid', 1, 'gateway_response')];
 
+const REFUND_ENDS = 'ends {"status":"succeeded"}';
+const REFUND_IN_DOUBT = ['local sendRefund', 'timer 5 s', 'activity inquireRefund'];
+
 /**
  * What each path makes the workflow do, in the words of `commandsOf`, written by hand. Replay alone is not enough: a
  * renamed step, another wait or another shown value can pass it and still send orders in flight the wrong way. Whoever
  * changes a line here changes orders that are on their way: use `patched`, or a new workflow type, and record again.
  */
 export const EXPECTED_COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  refunded: ['local sendRefund', REFUND_ENDS],
+  'refund-refused': ['local sendRefund', 'ends {"status":"failed"}'],
+  'refund-answer-lost': [...REFUND_IN_DOUBT, REFUND_ENDS],
+  'refund-unreachable-then-made': ['local sendRefund', 'timer 1 s', 'local sendRefund', REFUND_ENDS],
+  'refund-never-arrived-asked-and-sent-again': [...REFUND_IN_DOUBT, 'local sendRefund', REFUND_ENDS],
+  'refund-reviewed-then-found': [
+    ...REFUND_IN_DOUBT,
+    'local putRefundInReview',
+    'timer 60 s',
+    'activity inquireRefund',
+    REFUND_ENDS,
+  ],
+  'refund-answered-after-handover': [
+    'local sendRefund',
+    'timer 5 s',
+    'signal rowChanged',
+    'timer cancelled',
+    'local lookAtRefund',
+    REFUND_ENDS,
+  ],
+  'refund-waits-for-a-dispute': [
+    'local sendRefund',
+    'timer 6 h',
+    'signal rowChanged',
+    'timer cancelled',
+    'local sendRefund',
+    REFUND_ENDS,
+  ],
   paid: [...ATTEMPT, shows('paid'), ends('paid', 1, 'gateway_response')],
   'answer-lost': [...ATTEMPT, shows('unknown'), 'timer 5 s', ...FOUND_BY_INQUIRY],
   'never-arrived-sent-again': [

@@ -8,6 +8,7 @@ import type { ScriptedGateway } from './scripted-gateway.ts';
 import { type BuyOptions, createWorkbench, type Purchase, startTimeSkipping } from './workbench.ts';
 
 export interface Stage {
+  readonly database: Database;
   readonly environment: TestWorkflowEnvironment;
   readonly purchase: Purchase;
 }
@@ -47,7 +48,7 @@ export function usePlays(database: Database): PlayOut {
     const worker = await bench.startWorker(options.bundle);
     try {
       const purchase = await bench.buy(options);
-      await meanwhile({ environment, purchase });
+      await meanwhile({ database, environment, purchase });
       const result = (await purchase.handle.result()) as PurchaseResult;
       // Not the clock of the server: once nothing is left to do, it runs on to the end of time.
       const { startTime, closeTime } = await purchase.handle.describe();

@@ -12,8 +12,8 @@ import {
   SETTLE_UPDATE,
   SWEEP_WORKFLOW,
 } from '../../workflows/messages.ts';
-import { commandsOf, historyFile } from './histories.ts';
 import { type PlayOptions, type PlayOut, passTimeUntil, type Stage } from './plays.ts';
+import { REFUND_PATHS } from './refund-paths.ts';
 import {
   ANSWER_LOST,
   CHARGES,
@@ -25,6 +25,7 @@ import {
   UNREACHABLE,
 } from './scripted-gateway.ts';
 import { waitUntil } from './stack.ts';
+import { untilCommand } from './until-command.ts';
 
 /** Plays a path to the end of its workflow. `options` are for those who play it with other workflow code. */
 export type PlayPath = (playOut: PlayOut, options?: PlayOptions) => Promise<WorkflowHandle>;
@@ -39,6 +40,7 @@ const DECISION = { outcome: 'paid', operator: 'operator@shop.example', reason: '
 
 /** One way through the purchase workflow each, and the housekeeping; every branch of workflows/ is in one of them. */
 export const PATHS: Readonly<Record<string, PlayPath>> = {
+  ...REFUND_PATHS,
   paid: plainly({ charges: [CHARGES] }),
   'answer-lost': plainly({ charges: [ANSWER_LOST] }),
   'never-arrived-sent-again': plainly({ charges: [NEVER_ARRIVES, CHARGES] }),
@@ -222,17 +224,6 @@ function slowly(): { readonly charge: ScriptedCharge; readonly answer: () => voi
     return { kind: 'approved', amount: (JSON.parse(body) as { readonly amount: Money }).amount, raw: 'approved' };
   };
   return { charge: { moves: true, answers }, answer: () => answer() };
-}
-
-function untilCommand(
-  handle: WorkflowHandle,
-  command: string,
-  passTime: () => Promise<void> = async () => undefined,
-): Promise<void> {
-  return waitUntil(command, async () => {
-    await passTime();
-    return commandsOf(historyFile(await handle.fetchHistory())).includes(command);
-  });
 }
 
 /** In small steps, for the gateway is asked again a minute after the review began. */

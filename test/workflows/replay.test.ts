@@ -25,6 +25,7 @@ const PAYLOAD_KEYS = new Set(
     ],
     ['kind', 'standing', 'orderStatus', 'attemptStatus', 'needsReview', 'provenBy', 'status', 'attempts', 'waitsFor'],
     ['outcome', 'operator', 'reason'],
+    ['refundId', 'inReview'],
     ['after', 'next', 'looked', 'resumed', 'told', 'matched', 'pooled', 'applied'],
     ['eventsApplied', 'eventsPooled', 'stuckDeliveries'],
     // Temporal's own, in the marker of a local activity.
