@@ -14,7 +14,7 @@ const ORDERS = Number(process.env.RECOVERY_ORDERS ?? 1_000);
 const AT_ONCE = 20;
 const OUTAGE_MS = 20_000;
 const LIMIT_MS = 15 * 60_000;
-/** The first question finds nothing yet; the next one is due in a day. */
+/** The first question hears "pending"; the next one is due in a day. */
 const PATIENT = { INQUIRY_SCHEDULE_SECONDS: '1,86400', GATEWAY_BREAKER: 'false' };
 
 const folder = mkdtempSync(join(tmpdir(), 'paidonce-recovery-'));
@@ -23,10 +23,9 @@ const database = createDatabase({ url: stack.databaseUrl, poolSize: 2, applicati
 const shop = createShop(stack.addresses.api, stack.developmentKey);
 const control = createSimulatorControl(stack.addresses.simulator);
 try {
-  await control.addFault({ fault: { kind: 'inquiry_not_found' }, times: null });
+  await control.addFault({ fault: { kind: 'inquiry_stale_pending' }, times: null });
   await loseAnswers(shop);
-  await until(async () => (await countUnknown(database)) === ORDERS);
-  await pause(5_000);
+  await until(async () => (await countAsked(database)) === ORDERS);
   await control.clearFaults();
   await control.beginOutage({ kind: 'refuse', for_ms: OUTAGE_MS });
   // Somebody buys during the outage: by that its silence is noticed, and its end.
@@ -56,6 +55,14 @@ async function loseAnswers(to: Shop): Promise<void> {
 async function countUnknown(from: Database): Promise<number> {
   const { rows } = await from.query<{ count: number }>(
     `select count(*) as count from orders where status in ('unknown', 'processing')`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Orders that were asked about once. */
+async function countAsked(from: Database): Promise<number> {
+  const { rows } = await from.query<{ count: number }>(
+    `select count(*) as count from payment_attempts where status = 'pending'`,
   );
   return rows[0]?.count ?? 0;
 }

@@ -1,5 +1,7 @@
 import { startApiProcess } from '../api/process.ts';
 import { createGateways } from '../gateways/registry.ts';
+import { type Config, readConfig } from '../process/config.ts';
+import type { Logger } from '../process/log.ts';
 import { stopOnSignal } from '../process/parts.ts';
 import { runProgram } from '../process/program.ts';
 import { waitForMigratedDatabase } from '../worker/migrated-database.ts';
@@ -10,7 +12,9 @@ import { gatewayFacts } from './gateway-facts.ts';
  * declarations together. It serves at once: while a part is away, /readyz says so and routes answer 503.
  * Prints one JSON line with its address.
  */
-await runProgram('paidonce-api', async (config, log) => {
+await runProgram({ name: 'paidonce-api', read: readConfig, main: serve });
+
+async function serve(config: Config, log: Logger): Promise<void> {
   const gateways = createGateways(config.GATEWAYS, { allowAtMostOnceSent: config.ALLOW_AT_MOST_ONCE_SENT });
   const api = await startApiProcess({ config, log, gateways: gatewayFacts(gateways) });
   stopOnSignal(async () => {
@@ -19,4 +23,4 @@ await runProgram('paidonce-api', async (config, log) => {
   }, log);
   process.stdout.write(`${JSON.stringify({ address: api.address, pid: process.pid })}\n`);
   await waitForMigratedDatabase(config.DATABASE_URL, log);
-});
+}

@@ -94,6 +94,16 @@ export function readConfig(variables: NodeJS.ProcessEnv): Config {
   return { ...config, DATABASE_URL: withPassword(config.DATABASE_URL, DATABASE_PASSWORD) };
 }
 
+/** What a worker is told: everything but what signs payment tokens, which only the API does. */
+export type WorkerConfig = Omit<Config, 'PAYMENT_TOKEN_SECRET' | 'PAYMENT_TOKEN_SECRET_PREVIOUS'>;
+
+/** The same for a worker, which needs no secret of the API's. @throws CodedError `configuration_invalid` */
+export function readWorkerConfig(variables: NodeJS.ProcessEnv): WorkerConfig {
+  const shape = environment.omit({ PAYMENT_TOKEN_SECRET: true, PAYMENT_TOKEN_SECRET_PREVIOUS: true });
+  const { DATABASE_PASSWORD, ...config } = parse(shape, variables);
+  return { ...config, DATABASE_URL: withPassword(config.DATABASE_URL, DATABASE_PASSWORD) };
+}
+
 /** What a purchase's workflow is told at its start, by whoever starts it. */
 export function purchaseSettings({
   HANDOVER_AFTER_MS: handoverAfterMs,

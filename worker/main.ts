@@ -1,4 +1,6 @@
+import { readWorkerConfig, type WorkerConfig } from '../process/config.ts';
 import { observeDeliveries } from '../process/delivery-gauges.ts';
+import type { Logger } from '../process/log.ts';
 import { stopOnSignal } from '../process/parts.ts';
 import { runProgram } from '../process/program.ts';
 import { countDeliveries } from '../store/deliveries.ts';
@@ -7,7 +9,9 @@ import { waitForMigratedDatabase } from './migrated-database.ts';
 import { startWorkerProcess, type WorkerProcess } from './process.ts';
 
 /** A worker as a process of its own; any number of them share the orders. Prints one JSON line when it takes work. */
-await runProgram('paidonce-worker', async (config, log) => {
+await runProgram({ name: 'paidonce-worker', read: readWorkerConfig, main: work });
+
+async function work(config: WorkerConfig, log: Logger): Promise<void> {
   const { WORKER_HEALTH_HOST: host, WORKER_HEALTH_PORT: port } = config;
   const health = port === undefined ? undefined : await serveWorkerHealth({ host, port });
   let worker: WorkerProcess | undefined;
@@ -25,4 +29,4 @@ await runProgram('paidonce-worker', async (config, log) => {
   health?.enter('working');
   process.stdout.write(`${JSON.stringify({ ready: true, pid: process.pid, health: health?.address ?? null })}\n`);
   await worker.stopped;
-});
+}

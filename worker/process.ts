@@ -1,7 +1,7 @@
 import { Client } from '@temporalio/client';
 import { makeTelemetryFilterString, NativeConnection, Runtime } from '@temporalio/worker';
 import { createGateways, type GatewayRegistry } from '../gateways/registry.ts';
-import { type Config, purchaseSettings } from '../process/config.ts';
+import { purchaseSettings, type WorkerConfig } from '../process/config.ts';
 import type { Logger } from '../process/log.ts';
 import { waitForPart } from '../process/parts.ts';
 import { readTemporalTarget } from '../process/temporal.ts';
@@ -22,7 +22,7 @@ export interface WorkerProcess {
 }
 
 /** Opens everything a worker needs, waits for Temporal if it is not there yet, and starts to work. */
-export async function startWorkerProcess(config: Config, log: Logger): Promise<WorkerProcess> {
+export async function startWorkerProcess(config: WorkerConfig, log: Logger): Promise<WorkerProcess> {
   const gateways = createGateways(config.GATEWAYS, { allowAtMostOnceSent: config.ALLOW_AT_MOST_ONCE_SENT });
   for (const warning of gateways.warnings) log.warn(warning);
   installRuntime(log);

@@ -10,7 +10,7 @@ import { findPrograms } from '../../cli/setup.mjs';
 import { RETENTION_SECONDS } from '../../embedded/temporal.ts';
 import { createGateways } from '../../gateways/registry.ts';
 import packageDescription from '../../package.json' with { type: 'json' };
-import { CONFIG_VARIABLES, readConfig } from '../../process/config.ts';
+import { CONFIG_VARIABLES, readConfig, readWorkerConfig } from '../../process/config.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -177,7 +177,10 @@ describe('the settings', () => {
     expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  it.each(['api', 'worker'])('of %s are a whole configuration', (name) => {
+  it.each([
+    ['api', readConfig],
+    ['worker', readWorkerConfig],
+  ] as const)('of %s are a whole configuration', (name, read) => {
     const folder = scratchFolder();
     const environment = Object.entries(service(name).environment ?? {}).map(([variable, value]) => {
       if (!variable.endsWith('_FILE')) return [variable, value];
@@ -186,7 +189,7 @@ describe('the settings', () => {
       return [variable, file];
     });
     const gateways = /^GATEWAYS='(.*)'$/m.exec(writeEnvFile(folder, '--demo'))?.[1];
-    const config = readConfig({ ...Object.fromEntries(environment), GATEWAYS: gateways });
+    const config = read({ ...Object.fromEntries(environment), GATEWAYS: gateways });
     const url = new URL(config.DATABASE_URL);
     expect([url.hostname, url.pathname, decodeURIComponent(url.password)]).toEqual([
       'postgres',
@@ -241,6 +244,12 @@ describe('the namespace script', () => {
 });
 
 describe('secrets', () => {
+  it('of payment tokens reach the API alone', () => {
+    const holders = services.filter(([, { secrets = [] }]) => secrets.includes('payment_token_secret'));
+    expect(holders.map(([name]) => name)).toEqual(['api']);
+    expect(Object.keys(service('worker').environment ?? {}).join()).not.toContain('PAYMENT_TOKEN');
+  });
+
   const required = compose['x-required'].map((entry) => /^\$\{([A-Z_]+):\?(.{20,})\}$/.exec(entry)?.[1]);
 
   it('have no defaults and come to containers as files', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig, readDatabaseUrl } from '../../process/config.ts';
+import { readConfig, readDatabaseUrl, readWorkerConfig } from '../../process/config.ts';
 import { readTemporalTarget } from '../../process/temporal.ts';
 
 const SECRET = 'a secret of more than 32 characters';
@@ -32,6 +32,12 @@ describe('the configuration', () => {
       GATEWAYS: [{ name: 'main', kind: 'simulator', settings: {} }],
     });
     expect(readConfig(LEAST).WORKER_HEALTH_PORT).toBeUndefined();
+  });
+
+  it('of a worker needs no secret of the API, and holds none', () => {
+    const { PAYMENT_TOKEN_SECRET, ...others } = LEAST;
+    expect(readWorkerConfig(others)).toMatchObject({ DATABASE_URL: LEAST.DATABASE_URL });
+    expect(JSON.stringify(readWorkerConfig(LEAST))).not.toContain(PAYMENT_TOKEN_SECRET);
   });
 
   it('tells all mistakes at once and none of the values', () => {
