@@ -87,6 +87,7 @@ async function applyCharge(transaction: Queryable, event: StoredEvent<ChargeNews
     ...(stranger !== undefined && { stranger }),
   });
   if (recorded.kind === 'doubted') return { state: 'doubted', remark: recorded.reason };
+  if (recorded.kind === 'over_paid') return { state: 'applied', remark: recorded.reason.slice(0, 1_000) };
   return { state: recorded.kind === 'applied' ? 'applied' : 'nothing_new', remark: null };
 }
 

@@ -30,6 +30,8 @@ export interface NewInboxEvent {
   readonly occurredAt: string | null;
   readonly body: Uint8Array;
   readonly news: EventNews | null;
+  /** The order's row says it already (store/records.ts), so nobody has to apply it. */
+  readonly nothingNew?: boolean;
   /** ISO time. */
   readonly now: string;
 }
@@ -58,10 +60,12 @@ export async function storeInboxEvent(database: Queryable, event: NewInboxEvent)
        select id, null, 3 from orders where id = $10
        order by rank limit 1)
      insert into inbox_events (id, gateway, event_id, event_type, occurred_at, received_at, body, merchant_reference,
-       gateway_reference, news, state, order_id, attempt_number)
+       gateway_reference, news, state, order_id, attempt_number, applied_at)
      select $1, $2, $3, $4, $5, $6, $7, $8, $9, $11,
-       case when $11::json is null then 'not_understood' when order_id is null then 'unmatched' else 'stored' end,
-       case when $11::json is not null then order_id end, case when $11::json is not null then attempt_number end
+       case when $11::json is null then 'not_understood' when order_id is null then 'unmatched'
+         when $12 then 'nothing_new' else 'stored' end,
+       case when $11::json is not null then order_id end, case when $11::json is not null then attempt_number end,
+       case when $12 and order_id is not null then $6::timestamptz end
      from (select 1) as one left join matched on true
      on conflict (gateway, event_id) do nothing
      returning id, state, order_id`,
@@ -77,6 +81,7 @@ export async function storeInboxEvent(database: Queryable, event: NewInboxEvent)
       news?.gatewayReference ?? null,
       readMerchantReference(news?.merchantReference ?? '')?.orderId ?? null,
       news === null ? null : JSON.stringify(news),
+      event.nothingNew ?? false,
     ],
   );
   const [stored] = rows;

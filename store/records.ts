@@ -1,4 +1,4 @@
-import type { AttemptStatus } from '../domain/attempt.ts';
+import { type AttemptStatus, isSettled } from '../domain/attempt.ts';
 import type { Currency } from '../domain/currencies.ts';
 import type { EvidenceKind } from '../domain/evidence.ts';
 import { needsEvidence, type OrderStatus } from '../domain/order.ts';
@@ -74,26 +74,44 @@ interface LockedAttempt extends AttemptOnTrial {
   readonly gateway: string;
 }
 
-async function lockAttempt(transaction: Queryable, { orderId, attemptNumber, outcome }: News): Promise<LockedAttempt> {
-  const { rows } = await transaction.query<LockedRow>(
-    `select orders.status, amount_minor_units, currency, payment_attempts.status as attempt_status,
+/**
+ * Whether news from a gateway would change nothing for sure, looked at without a lock: the attempt is settled, which never
+ * changes, and the row says the same or knows better. Almost every webhook is of this kind, for the answer came before it.
+ */
+export async function isNothingNew(database: Queryable, news: Omit<News, 'now'>, gateway: string): Promise<boolean> {
+  const attempt = await readAttempt(database, SELECT_ATTEMPT, news);
+  if (attempt === undefined || attempt.gateway !== gateway || !isSettled(attempt.attemptStatus)) return false;
+  return ruleOn({ ...attempt, mayBeOld: true }, news.outcome).kind === 'nothing_new';
+}
+
+async function lockAttempt(transaction: Queryable, news: News): Promise<LockedAttempt> {
+  const attempt = await readAttempt(transaction, `${SELECT_ATTEMPT} for update of orders, payment_attempts`, news);
+  if (attempt === undefined) throw new Error(`Order ${news.orderId} has no attempt ${news.attemptNumber}`);
+  return attempt;
+}
+
+const SELECT_ATTEMPT = `select orders.status, amount_minor_units, currency, payment_attempts.status as attempt_status,
        payment_attempts.gateway, gateway_reference,
        exists (select from payment_attempts other
                where other.gateway = payment_attempts.gateway and other.gateway_reference = $3
                  and (other.order_id, other.attempt_number) <> ($1, $2)) as reference_taken
      from orders join payment_attempts on order_id = id and attempt_number = $2
-     where id = $1
-     for update of orders, payment_attempts`,
-    [orderId, attemptNumber, referenceIn(outcome)],
-  );
+     where id = $1`;
+
+async function readAttempt(
+  database: Queryable,
+  select: string,
+  { orderId, attemptNumber, outcome }: Omit<News, 'now'>,
+): Promise<LockedAttempt | undefined> {
+  const { rows } = await database.query<LockedRow>(select, [orderId, attemptNumber, referenceIn(outcome)]);
   const row = rows[0];
-  if (row === undefined) throw new Error(`Order ${orderId} has no attempt ${attemptNumber}`);
+  if (row === undefined) return undefined;
   const { gateway } = row;
   const charge = { orderId, attemptNumber, gateway, gatewayReference: referenceIn(outcome) };
   return {
     gateway,
     gatewayReference: row.gateway_reference,
-    overPaymentKnown: outcome.kind === 'approved' && (await isOverPaymentKnown(transaction, charge)),
+    overPaymentKnown: outcome.kind === 'approved' && (await isOverPaymentKnown(database, charge)),
     orderStatus: row.status,
     orderAmount: { minorUnits: row.amount_minor_units, currency: row.currency },
     attemptStatus: row.attempt_status,

@@ -2,8 +2,11 @@ import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { maskCardNumbers } from '../../domain/card-number.ts';
 import { CodedError } from '../../domain/errors.ts';
-import type { WebhookReading } from '../../domain/gateway-event.ts';
+import type { EventNews, WebhookReading } from '../../domain/gateway-event.ts';
+import { readMerchantReference } from '../../domain/merchant-reference.ts';
+import type { Database } from '../../store/database.ts';
 import { type InboxPlace, storeInboxEvent } from '../../store/inbox-events.ts';
+import { isNothingNew } from '../../store/records.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import * as schemas from '../schemas.ts';
 import { problems } from './documentation.ts';
@@ -45,7 +48,8 @@ export function registerWebhookRoute(instance: FastifyInstance, dependencies: Ap
       const now = new Date();
       const reading = parseWebhook({ headers: headersOf(request.raw.rawHeaders), body }, now);
       const event = genuine(reading, (reason) => request.log.warn({ gateway: name, reason }, 'a webhook was refused'));
-      const stored = { gateway: name, ...event, body: withoutCardNumbers(body), now: now.toISOString() };
+      const nothingNew = await saysNothingNew(database, name, event.news);
+      const stored = { gateway: name, ...event, body: withoutCardNumbers(body), nothingNew, now: now.toISOString() };
       tellOrder(dependencies, await storeInboxEvent(database, stored));
       return reply.code(204).send(null);
     },
@@ -56,6 +60,13 @@ function genuine(reading: WebhookReading, onRefusal: (reason: string) => void) {
   if (reading.kind === 'genuine') return reading.event;
   onRefusal(reading.reason);
   throw new CodedError('webhook_rejected', `The webhook was not believed: ${reading.reason}.`);
+}
+
+/** Mostly the answer came first, and the row has it: then there is nothing to apply, and Temporal is left in peace. */
+async function saysNothingNew(database: Database, gateway: string, news: EventNews | null): Promise<boolean> {
+  const attempt = readMerchantReference(news?.merchantReference ?? '');
+  if (news === null || attempt === undefined || news.foreignAccount !== null) return false;
+  return isNothingNew(database, { ...attempt, kind: 'webhook', outcome: news.outcome }, gateway);
 }
 
 /** Not waited for: the gateway wants its answer, and what is not told now is found by the next inquiry or the sweeper. */

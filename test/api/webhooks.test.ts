@@ -9,8 +9,8 @@ import { applyInboxEvent } from '../../store/apply-event.ts';
 import type { Database } from '../../store/database.ts';
 import { setEventAside } from '../../store/inbox-upkeep.ts';
 import { createTestDatabase } from '../support/database.ts';
-import { later, sentOrder } from '../support/inbox.ts';
-import { NO_PURCHASES, startTestApi } from './support.ts';
+import { approved, later, PRICE, sentOrder } from '../support/inbox.ts';
+import { NO_PURCHASES, record, startTestApi } from './support.ts';
 
 const testDatabase = await createTestDatabase();
 const { database } = testDatabase;
@@ -130,6 +130,28 @@ describe('a webhook', () => {
     const body = bodyOf(orderId);
     expect((await deliver(body, headersFor(body), tellsNobody)).statusCode).toBe(204);
     expect((await listed(`order_id=${orderId}`)).json().inbox_events).toMatchObject([{ state: 'stored' }]);
+  });
+
+  test('that says what the row says already is stored as nothing new, and nobody is told', async () => {
+    const orderId = await sentOrder(database);
+    const gatewayReference = `ch_${orderId.replaceAll('-', '')}`;
+    const approval = approved(PRICE, gatewayReference);
+    await record(database, { id: orderId, attemptNumber: 1 }, approval);
+    await deliver(bodyOf(orderId));
+    await deliver(bodyOf(orderId, { type: 'charge.pending' }));
+    const { inbox_events } = (await listed(`order_id=${orderId}`)).json();
+    expect(inbox_events.map(({ state }: { state: string }) => state)).toEqual(['nothing_new', 'nothing_new']);
+    expect(told.some((event) => event.orderId === orderId)).toBe(false);
+  });
+
+  test('that contradicts the row is told to be applied', async () => {
+    const orderId = await sentOrder(database);
+    await record(database, { id: orderId, attemptNumber: 1 }, approved(PRICE, 'ch_another'));
+    await deliver(bodyOf(orderId));
+    await deliver(bodyOf(orderId, { account: 'other' }));
+    const { inbox_events } = (await listed(`order_id=${orderId}`)).json();
+    expect(inbox_events.map(({ state }: { state: string }) => state)).toEqual(['stored', 'stored']);
+    expect(told.filter((event) => event.orderId === orderId)).toHaveLength(2);
   });
 
   test('is answered 503 when the database is away, so that it comes again', async () => {
