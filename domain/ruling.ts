@@ -168,7 +168,8 @@ function nextOrderStatus(
   outcome: GatewayOutcome,
   anotherFollows: boolean,
 ): OrderStatus {
-  if (outcome.kind === 'not_processed' && anotherFollows) return orderStatus;
+  // Only while the order is processed: one that has become unknown meanwhile would stay so, and nobody would try again.
+  if (outcome.kind === 'not_processed' && anotherFollows && orderStatus === 'processing') return orderStatus;
   return move(orderStatus, ORDER_STATUS_AFTER[outcome.kind]);
 }
 

@@ -298,3 +298,13 @@ describe('money that the order does not need goes back', () => {
     expect(ruleOn(attempt, outcomeOf('approved'))).toEqual({ kind: 'nothing_new' });
   });
 });
+
+it('an order that has become unknown does not stay so when its request is found not to have left', () => {
+  const unknown = {
+    orderStatus: 'unknown',
+    attemptStatus: 'unknown',
+    orderAmount: { minorUnits: 1_000, currency: 'EUR' },
+  } as Parameters<typeof ruleOn>[0];
+  const outcome = { kind: 'not_processed', declineCode: 'gateway_unreachable', reason: 'refused', raw: '' } as const;
+  expect(ruleOn(unknown, outcome, true)).toMatchObject({ orderStatus: 'failed', attemptStatus: 'not_processed' });
+});
