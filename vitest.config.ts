@@ -21,6 +21,8 @@ const PLANS: readonly ProjectPlan[] = [
   { name: 'api', group: 2, files: 'side_by_side', timeoutSeconds: 30, globalSetup: DATABASE },
   { name: 'embedded', group: 3, files: 'one_by_one', timeoutSeconds: 90 },
   { name: 'workflows', group: 4, files: 'one_by_one', timeoutSeconds: 90, globalSetup: DATABASE },
+  // Two processes of its own, each as busy as a core allows.
+  { name: 'simulation', group: 6, files: 'one_by_one', timeoutSeconds: 400 },
   { name: 'end-to-end', group: 5, files: 'one_by_one', timeoutSeconds: 180, globalSetup: DATABASE },
 ];
 
