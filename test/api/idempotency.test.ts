@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Database } from '../../store/database.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { approvalOf, countRows, createStandIn, DECLINED, startTestApi, VISA } from './support.ts';
 
@@ -28,7 +29,7 @@ describe('creating an order under an Idempotency-Key', () => {
     expect(await countRows(database)).toEqual(before);
   });
 
-  test('the order of the fields in the body does not matter, its content does (case C66)', async () => {
+  test('the order of the fields in the body does not matter, its content does (C66)', async () => {
     const first = await create('key-2', { amount: { minor_units: 500, currency: 'EUR' }, description: 'a' });
     const reordered = await create('key-2', { description: 'a', amount: { currency: 'EUR', minor_units: 500 } });
     expect(reordered.body).toBe(first.body);
@@ -37,7 +38,7 @@ describe('creating an order under an Idempotency-Key', () => {
     expect(other.json()).toMatchObject({ code: 'idempotency_key_reused', errors: [{ field: 'idempotency-key' }] });
   });
 
-  test('two callers may use the same key, and neither sees the answer of the other (case C69)', async () => {
+  test('two callers may use the same key, and neither sees the answer of the other (C69)', async () => {
     const one = await create('key-3');
     const other = await create('key-3', BODY, 'operate');
     expect(other.statusCode).toBe(201);
@@ -120,6 +121,44 @@ describe('paying under an Idempotency-Key', () => {
       expect(repeat.headers['idempotency-replayed']).toBe('true');
       expect((await pay(order, 'p-1', { payment_method: 'other' })).statusCode).toBe(422);
     }
+  });
+
+  test('C23: phone and desktop confirm at once under one key: 409 only meanwhile, then both read the paid order', async () => {
+    const order = await api.createOrder();
+    const answers = await Promise.all([pay(order, 'p-23'), pay(order, 'p-23')]);
+    for (const answer of answers) {
+      if (answer.statusCode === 200) expect(answer.json()).toMatchObject({ status: 'paid', attempt_number: 1 });
+      else expect([answer.statusCode, answer.json().code]).toEqual([409, 'idempotency_key_in_progress']);
+    }
+    const repeats = await Promise.all([pay(order, 'p-23'), pay(order, 'p-23')]);
+    for (const { statusCode, body } of repeats) expect([statusCode, body]).toEqual([200, repeats[0]?.body]);
+    expect(repeats[0]?.json()).toMatchObject({ status: 'paid', attempt_number: 1 });
+  });
+
+  test('C13: our own answer breaks after the payment; the retry finds the payment and makes none', async () => {
+    let faults = 0;
+    const breaking: Database = {
+      ...database,
+      query: (text, values) => {
+        const keeps = text.includes('idempotency_keys') && purchases.calls.length > before && faults === 0;
+        if (!keeps) return database.query(text, values);
+        faults += 1;
+        return Promise.reject(new Error('the answer could not be put into words'));
+      },
+    };
+    const broken = await startTestApi(testDatabase, { purchases, database: breaking });
+    const order = await broken.createOrder();
+    const before = purchases.calls.length;
+    const request = {
+      method: 'POST',
+      url: `/v1/orders/${order.id}/pay`,
+      body: { payment_token: order.token, payment_method: 'tok' },
+      headers: { 'idempotency-key': 'p-13' },
+    } as const;
+    expect((await broken.call(request)).statusCode).toBe(500);
+    const headers = { 'idempotency-key': 'a new key for the retry' };
+    expect((await broken.call({ ...request, headers })).json()).toMatchObject({ status: 'paid', attempt_number: 1 });
+    expect(purchases.calls.length).toBe(before + 1);
   });
 
   test('"not yet" is not kept: the repeat asks again', async () => {

@@ -180,6 +180,18 @@ describe('an outcome that is not known yet', () => {
     expect(answer.json()).toMatchObject({ status: 'requires_action', action, payment_token: null });
   });
 
+  test('C20: a customer who comes back twice from the bank is told twice that it is paid, and starts nothing', async () => {
+    const order = await silent.createOrder();
+    await silent.pay(order);
+    const action = { kind: 'redirect', url: 'https://gateway.example/3ds' } as const;
+    await record(database, { ...order, attemptNumber: 1 }, { kind: 'requires_action', action, raw: '' });
+    await record(database, { ...order, attemptNumber: 1 }, approvalOf({ amount: AMOUNT }));
+    const calls = SILENT.calls.length;
+    const answers = await Promise.all([1, 2].map(() => silent.pay(order)));
+    for (const answer of answers) expect(answer.json()).toMatchObject({ status: 'paid', attempt_number: 1 });
+    expect(SILENT.calls.length).toBe(calls);
+  });
+
   test('attempts that were made without the customer answer for the token before them', async () => {
     const order = await silent.createOrder();
     await silent.pay(order);
@@ -214,7 +226,7 @@ describe('an order that takes no attempt', () => {
     await claimAndSend(database, order, { attemptNumber: 1, ...METHOD });
     await record(database, { ...order, attemptNumber: 1 }, DECLINED);
     const next = (await idle.call({ url: `/v1/orders/${order.id}`, role: 'write' })).json().payment_token;
-    await record(database, { ...order, attemptNumber: 1 }, approvalOf({ amount: AMOUNT }));
+    await record(database, { ...order, attemptNumber: 1 }, approvalOf({ amount: { ...AMOUNT, minorUnits: 2_000 } }));
 
     const read = (await idle.call({ url: `/v1/orders/${order.id}`, role: 'write' })).json();
     expect(read).toMatchObject({ status: 'failed', needs_review: true, payment_token: null });
