@@ -245,7 +245,10 @@ export const payRequest = z
 
 export const decision = z
   .strictObject({
-    outcome: z.enum(['paid', 'failed'], { error: 'Must be paid or failed.' }),
+    outcome: z.enum(['paid', 'failed', 'reviewed'], { error: 'Must be paid, failed or reviewed.' }).meta({
+      description:
+        'paid or failed settles an unknown order; reviewed takes an order whose status is settled out of the review pool.',
+    }),
     operator: text(200).meta({ description: 'Who decided; kept as evidence.' }),
     reason: text(1_000)
       .refine((reason) => reason.trim().length >= 10, 'Must have at least 10 characters: the auditor will read it.')

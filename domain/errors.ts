@@ -38,6 +38,10 @@ export const ERRORS = {
     status: 409,
     title: 'The customer has another order for this product, which is paid or can still be.',
   },
+  order_not_in_review: {
+    status: 409,
+    title: 'Only an order in review whose status is settled can be marked as reviewed.',
+  },
   order_not_unknown: { status: 409, title: 'Only an order with the status unknown can be settled by decision.' },
   order_not_paid: { status: 409, title: 'Only an order that is paid can be refunded; nothing was refunded.' },
   order_disputed: {

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { CodedError } from '../../domain/errors.ts';
+import { findOpenOrder } from '../../store/open-orders.ts';
 import type { Order } from '../../store/orders.ts';
+import { clearReview } from '../../store/reviews.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { readKnownOrder } from '../known-order.ts';
 import { describeOrderWithToken } from '../order-answer.ts';
@@ -14,26 +16,47 @@ export function registerDecisionRoute(
   { database, purchases, settings }: ApiDependencies,
 ): void {
   const app = instance.withTypeProvider<ZodTypeProvider>();
+  /** The order's workflow may have been ended by somebody; then it is started again, and takes the decision. */
+  const startAgain = async (orderId: string): Promise<boolean> => {
+    const open = await findOpenOrder(database, orderId);
+    return open !== undefined && (await purchases.resume(open, open.attempt)) === 'resumed';
+  };
 
   app.post('/v1/orders/:id/decisions', {
     config: { access: 'operate' },
     schema: {
       operationId: 'decideOrder',
       summary: 'Settle an unknown order by decision',
-      description: "Reaches the order's workflow as an update. Refused unless the order is unknown.",
+      description:
+        "Reaches the order's workflow as an update. paid and failed are refused unless the order is unknown; reviewed is refused unless it is in review and settled.",
       tags: ['operators'],
       security: BY_API_KEY,
       params: schemas.orderPath,
       body: schemas.decision,
       response: {
         200: schemas.order.describe('The order as it is settled.'),
-        ...problemsBehindAKey(...WITH_A_BODY, 'order_not_found', 'order_not_unknown', 'temporal_unavailable'),
+        ...problemsBehindAKey(
+          ...WITH_A_BODY,
+          'order_not_found',
+          'order_not_unknown',
+          'order_not_in_review',
+          'temporal_unavailable',
+        ),
       },
     },
     handler: async ({ params, body }) => {
       const order = await readKnownOrder(database, params.id);
+      const { outcome, operator, reason } = body;
+      if (outcome === 'reviewed') {
+        const now = new Date().toISOString();
+        if (!(await clearReview(database, { orderId: params.id, operator, reason, now })))
+          throw new CodedError('order_not_in_review');
+        return describeOrderWithToken(await readKnownOrder(database, params.id), settings);
+      }
       if (order.status !== 'unknown') throw refusal(order);
-      const verdict = await purchases.settle(params.id, body);
+      const decision = { outcome, operator, reason };
+      let verdict = await purchases.settle(params.id, decision);
+      if (verdict === 'refused' && (await startAgain(params.id))) verdict = await purchases.settle(params.id, decision);
       const settled = await readKnownOrder(database, params.id);
       if (verdict === 'refused') throw refusal(settled);
       return describeOrderWithToken(settled, settings);
