@@ -36,6 +36,8 @@ const AWAY: ScriptedInquiry = { kind: 'unavailable', reason: 'connection refused
 const STILL_PENDING: ScriptedInquiry = { kind: 'found', outcome: { kind: 'unknown', reason: 'not yet', raw: '' } };
 const ACTION = { kind: 'redirect', url: 'https://bank.example/confirm' } as const;
 const NEEDS_ACTION = { kind: 'requires_action', action: ACTION, raw: 'action' } as const;
+const STILL_ACTING: ScriptedInquiry = { kind: 'found', outcome: NEEDS_ACTION };
+const CAN_CLOSE = { canCloseReference: true };
 const DECISION = { outcome: 'paid', operator: 'operator@shop.example', reason: 'Seen on the bank statement of today.' };
 
 /** One way through the purchase workflow each, and the housekeeping; every branch of workflows/ is in one of them. */
@@ -55,6 +57,25 @@ export const PATHS: Readonly<Record<string, PlayPath>> = {
     await untilCommand(purchase.handle, 'timer 72 h');
     await purchase.payAgain(2);
   }),
+
+  'declined-then-cancelled': plainly({ charges: [DECLINES] }, {}, async ({ purchase }) => {
+    await untilCommand(purchase.handle, 'timer 72 h');
+    await purchase.cancel();
+  }),
+
+  'cancelled-while-the-customer-acts': plainly(
+    { charges: [{ moves: false, answers: NEEDS_ACTION }], inquiries: [STILL_ACTING], capabilities: CAN_CLOSE },
+    { scheduleSeconds: [3_600] },
+    async ({ purchase }) => {
+      await untilCommand(purchase.handle, 'timer 60 min');
+      await purchase.cancel();
+    },
+  ),
+
+  'action-left-alone': plainly(
+    { charges: [{ moves: false, answers: NEEDS_ACTION }], inquiries: [STILL_ACTING], capabilities: CAN_CLOSE },
+    { expiresInMs: 2 * HOUR_MS },
+  ),
 
   'never-arrived-then-paid': plainly(
     { charges: [NEVER_ARRIVES, CHARGES], capabilities: { repeat: { by: 'nothing' } } },

@@ -20,6 +20,8 @@ export interface ScriptedGateway extends Gateway {
   readonly ledger: Map<string, number>;
   readonly requests: PreparedCharge[];
   readonly inquiries: InquiryCommand[];
+  /** The references that were closed; requests for them are refused. */
+  readonly closed: Set<string>;
   /** The steps still to come; the last one repeats. */
   readonly charges: ScriptedCharge[];
   readonly answersToInquiries: ScriptedInquiry[];
@@ -55,6 +57,7 @@ export function createScriptedGateway(
     ledger,
     requests: [],
     inquiries: [],
+    closed: new Set(),
     charges: script.charges ?? [CHARGES],
     answersToInquiries: script.inquiries ?? ['truth'],
     prepareCharge: ({ merchantReference, amount, paymentMethod }) => ({
@@ -66,6 +69,7 @@ export function createScriptedGateway(
       gateway.requests.push(prepared);
       const { amount } = JSON.parse(prepared.body) as { amount: Money };
       amounts.set(prepared.merchantReference, amount);
+      if (gateway.closed.has(prepared.merchantReference)) return unknown('reference closed');
       const first = seen.get(prepared.merchantReference);
       if (first !== undefined && gateway.capabilities.repeat.by === 'key') return first;
       if (first !== undefined && gateway.capabilities.repeat.by === 'reference')
@@ -74,6 +78,12 @@ export function createScriptedGateway(
       if (step.moves) ledger.set(prepared.merchantReference, (ledger.get(prepared.merchantReference) ?? 0) + 1);
       if (step.moves) seen.set(prepared.merchantReference, approved(amount));
       return typeof step.answers === 'function' ? step.answers(prepared) : resolveAmount(step.answers, amount);
+    },
+    async close({ merchantReference }: InquiryCommand) {
+      gateway.closed.add(merchantReference);
+      const amount = amounts.get(merchantReference);
+      if (!ledger.has(merchantReference) || amount === undefined) return { kind: 'closed', raw: 'closed' };
+      return { kind: 'found', outcome: approved(amount) as Extract<InquiryAnswer, { kind: 'found' }>['outcome'] };
     },
     async inquire(command: InquiryCommand) {
       gateway.inquiries.push(command);

@@ -10,13 +10,20 @@ import { INQUIRY_SCHEDULE_SECONDS } from '../../domain/inquiry-schedule.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
 import { money } from '../../domain/money.ts';
 import type { GatewayOutcome } from '../../domain/outcome.ts';
+import { type Cancelled, requestCancel } from '../../store/cancellation.ts';
 import type { Database } from '../../store/database.ts';
 import { storeInboxEvent } from '../../store/inbox-events.ts';
 import { type PurchaseRow, readPurchase } from '../../store/standing.ts';
 import { workflowBundle } from '../../worker/bundle.ts';
 import { type RunningWorker, startWorker } from '../../worker/run.ts';
 import { purchaseWorkflowId } from '../../workflows/ids.ts';
-import { type AttemptRequest, PAY_SIGNAL, PURCHASE_WORKFLOW, type PurchaseInput } from '../../workflows/messages.ts';
+import {
+  type AttemptRequest,
+  CANCEL_SIGNAL,
+  PAY_SIGNAL,
+  PURCHASE_WORKFLOW,
+  type PurchaseInput,
+} from '../../workflows/messages.ts';
 import { GATEWAY, NEEDS_REVIEW, ORDER_STATUS, SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 
 const QUIET_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -92,6 +99,8 @@ export interface Purchase {
   row(): Promise<PurchaseRow>;
   reference(attemptNumber?: number): string;
   payAgain(attemptNumber: number): Promise<void>;
+  /** As the API does: writes the wish down, then tells the workflow. */
+  cancel(): Promise<Cancelled | undefined>;
   /** Stores an event of the gateway about attempt 1, and tells nobody. Returns its id. */
   receive(outcome: GatewayOutcome): Promise<string>;
 }
@@ -174,6 +183,12 @@ async function buy(parts: WorkbenchOptions, taskQueue: string, options: BuyOptio
       const now = new Date(await environment.currentTimeMs()).toISOString();
       const news = { subject: 'charge', ...charge } as const;
       return (await storeInboxEvent(database, { ...event, body: Buffer.from('{}'), news, now })).id;
+    },
+    async cancel() {
+      const now = new Date(await environment.currentTimeMs()).toISOString();
+      const cancelled = await requestCancel(database, { orderId, reason: 'The shop is out of stock.', now });
+      await handle.signal(CANCEL_SIGNAL);
+      return cancelled;
     },
     payAgain: (attemptNumber) => handle.signal(PAY_SIGNAL, requestFor(attemptNumber, options)),
   };
