@@ -12,7 +12,7 @@ import { makeAttempt } from './make-attempt.ts';
 import { askWaitingOrders } from './recover.ts';
 import { lookAtRefund, putRefundInReview, sendRefund } from './refund.ts';
 import { readStanding } from './standing.ts';
-import { countStuckDeliveries, resumeOrders } from './sweep.ts';
+import { countStuckDeliveries, resumeOrders, resumeRefunds } from './sweep.ts';
 import type { Tools } from './tools.ts';
 
 type AllActivities = LocalActivities & LocalRefundActivities & RegularActivities & RegularRefundActivities;
@@ -36,6 +36,7 @@ export function createActivities(tools: Tools): AllActivities {
     sweepInbox: (command) => sweepInbox(tools, command),
     expireUnpaidOrders: (command) => expireUnpaidOrders(tools, command),
     resumeOrders: (command) => resumeOrders(tools, command),
+    resumeRefunds: (command) => resumeRefunds(tools, command),
     countStuckDeliveries: () => countStuckDeliveries(tools),
     askWaitingOrders: (command) => askWaitingOrders(tools, command),
   };

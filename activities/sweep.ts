@@ -1,5 +1,6 @@
 import { listStuckDeliveries } from '../store/deliveries.ts';
 import { listOpenOrders, type OpenOrder } from '../store/open-orders.ts';
+import { listRefundsInFlight } from '../store/refunds.ts';
 import type { ResumeCommand, ResumeResult } from '../workflows/contracts.ts';
 import { inLanes } from './lanes.ts';
 import type { Tools } from './tools.ts';
@@ -36,6 +37,16 @@ export async function resumePage(tools: ResumeTools, page: ResumePage): Promise<
   const last = orders.at(-1);
   const next = orders.length < limit || last === undefined ? null : last.id;
   return { next, looked: orders.length, resumed: resumed.length };
+}
+
+/** The same for refunds, oldest first; few are ever in flight, so there are no pages. */
+export async function resumeRefunds(tools: Tools, { limit }: { readonly limit: number }): Promise<number> {
+  const untouchedSince = new Date((await tools.clock()).getTime() - UNTOUCHED_SECONDS * 1_000).toISOString();
+  let resumed = 0;
+  await inLanes(await listRefundsInFlight(tools.database, { untouchedSince, limit }), async (refund) => {
+    if ((await tools.startRefund(refund)) === 'resumed') resumed += 1;
+  });
+  return resumed;
 }
 
 /** Overdue by this much, and it seems that no worker delivers. */

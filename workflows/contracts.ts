@@ -117,6 +117,8 @@ export interface RegularActivities {
   expireUnpaidOrders(command: { readonly limit: number }): Promise<number>;
   /** Looks at a page of orders in flight and starts the workflow of each that has none. */
   resumeOrders(command: ResumeCommand): Promise<ResumeResult>;
+  /** Starts the workflow of each refund in flight that has none; returns how many. */
+  resumeRefunds(command: { readonly limit: number }): Promise<number>;
   /** Counts events for merchants that are long overdue or were given up, and says so in the log. */
   countStuckDeliveries(): Promise<number>;
   /** Tells a page of the orders that wait for a gateway to ask it now. */

@@ -83,6 +83,8 @@ export interface SweepReport {
   readonly looked: number;
   /** Those of them that had no workflow, and have one now. */
   readonly resumed: number;
+  /** Refunds in flight that had no workflow, and have one now. */
+  readonly refundsResumed: number;
   /** Events of gateways that nobody had applied. */
   readonly eventsApplied: number;
   /** Events of gateways that found no order for a day and wait for a person now. */

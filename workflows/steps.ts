@@ -45,7 +45,7 @@ export const housekeeping = proxyActivities<Pick<RegularActivities, 'expireUnpai
   summary: 'Close orders that nobody paid in time',
 });
 
-type SweepingSteps = 'resumeOrders' | 'askWaitingOrders' | 'sweepInbox' | 'countStuckDeliveries';
+type SweepingSteps = 'resumeOrders' | 'askWaitingOrders' | 'resumeRefunds' | 'sweepInbox' | 'countStuckDeliveries';
 
 /** One page at a time; what a try that failed has done already is not done again, because what runs is not started. */
 export const sweeping = proxyActivities<Pick<RegularActivities, SweepingSteps>>({

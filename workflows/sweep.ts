@@ -5,6 +5,7 @@ import { sweeping } from './steps.ts';
 const PAGE = 200;
 /** Bounds one run and its history; the schedule comes again after minutes. */
 const PAGES_MAX = 100;
+const REFUNDS_MAX = 1_000;
 
 /**
  * Looks for what nobody works on although somebody should, and brings it back. Started by a schedule, so that whatever ends a
@@ -12,8 +13,9 @@ const PAGES_MAX = 100;
  */
 export async function sweep(): Promise<SweepReport> {
   const orders = await sweepOrders();
+  const refundsResumed = await sweeping.resumeRefunds({ limit: REFUNDS_MAX });
   const events = await sweepEvents();
-  return { ...orders, ...events, stuckDeliveries: await sweeping.countStuckDeliveries() };
+  return { ...orders, refundsResumed, ...events, stuckDeliveries: await sweeping.countStuckDeliveries() };
 }
 
 async function sweepOrders(): Promise<Pick<SweepReport, 'looked' | 'resumed'>> {

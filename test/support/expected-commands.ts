@@ -200,8 +200,9 @@ export const EXPECTED_COMMANDS: Readonly<Record<string, readonly string[]>> = {
   recover: ['activity askWaitingOrders', 'ends 0'],
   sweep: [
     'activity resumeOrders',
+    'activity resumeRefunds',
     'activity sweepInbox',
     'activity countStuckDeliveries',
-    'ends {"looked":0,"resumed":0,"eventsApplied":0,"eventsPooled":0,"stuckDeliveries":0}',
+    'ends {"looked":0,"resumed":0,"refundsResumed":0,"eventsApplied":0,"eventsPooled":0,"stuckDeliveries":0}',
   ],
 };

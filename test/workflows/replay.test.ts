@@ -27,7 +27,7 @@ const PAYLOAD_KEYS = new Set(
     ['outcome', 'operator', 'reason'],
     ['refundId', 'inReview'],
     ['after', 'next', 'looked', 'resumed', 'told', 'matched', 'pooled', 'applied'],
-    ['eventsApplied', 'eventsPooled', 'stuckDeliveries'],
+    ['refundsResumed', 'eventsApplied', 'eventsPooled', 'stuckDeliveries'],
     // Temporal's own, in the marker of a local activity.
     ['seq', 'activity_id', 'activity_type', 'backoff', 'complete_time', 'original_schedule_time', 'seconds', 'nanos'],
   ].flat(),
