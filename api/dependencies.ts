@@ -7,6 +7,7 @@ import type { OrderChanges } from '../store/order-changes.ts';
 import type { EndpointSettings } from './endpoints.ts';
 import type { EventTeller } from './event-teller.ts';
 import type { PurchaseStarter } from './purchases.ts';
+import type { RefundStarter } from './refund-starter.ts';
 
 /** Everything that the API works with, handed in once by the process; nothing here is reached by an import. */
 export interface ApiDependencies {
@@ -16,6 +17,7 @@ export interface ApiDependencies {
   /** The first one takes the orders that name no gateway. */
   readonly gateways: readonly [GatewayFacts, ...GatewayFacts[]];
   readonly purchases: PurchaseStarter;
+  readonly refunds: RefundStarter;
   readonly events: EventTeller;
   readonly endpoints: EndpointSettings;
   readonly log: Logger;
@@ -27,6 +29,8 @@ export interface GatewayFacts {
   readonly name: string;
   /** Where the gateway counts a currency otherwise than ISO 4217. */
   readonly currencyDecimals: Readonly<Partial<Record<Currency, number>>>;
+  /** Absent where it cannot be told to refund. */
+  readonly refund?: { readonly partial: boolean };
   /** Absent where the gateway sends no webhooks. */
   readonly parseWebhook?: NonNullable<Gateway['parseWebhook']>;
 }
@@ -38,4 +42,6 @@ export interface ApiSettings {
   readonly orderExpirySeconds: number;
   /** How long a `pay` waits for the outcome when the caller does not say. */
   readonly payWaitSeconds: number;
+  /** Refunds above this many minor units need a second person; currencies that are not named never do. */
+  readonly refundApprovalLimits: Readonly<Partial<Record<Currency, number>>>;
 }

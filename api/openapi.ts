@@ -22,6 +22,7 @@ export function describeRoutes(app: FastifyInstance): void {
       servers: [{ url: '/' }],
       tags: [
         { name: 'orders', description: 'Create, pay and read orders.' },
+        { name: 'refunds', description: 'Give money back.' },
         { name: 'operators', description: 'Settle what nobody else could.' },
         { name: 'webhooks', description: 'Where gateways tell what became of charges.' },
         { name: 'fulfilment', description: 'What a paid order entitles to, and who is told of what.' },

@@ -20,7 +20,13 @@ export function isPastExpiry(order: Order, now: Date): boolean {
  */
 export function takesNewAttempt(order: Order, now: Date): boolean {
   const { status, needsReview, currentAttempt, cancelRequestedAt } = order;
-  return isPayable(status) && !needsReview && cancelRequestedAt === null && currentAttempt < ATTEMPT_NUMBER_MAX && !isPastExpiry(order, now);
+  return (
+    isPayable(status) &&
+    !needsReview &&
+    cancelRequestedAt === null &&
+    currentAttempt < ATTEMPT_NUMBER_MAX &&
+    !isPastExpiry(order, now)
+  );
 }
 
 /** The token for the next attempt, or null while there can be none. */
@@ -59,6 +65,7 @@ export function describeOrder(order: Order): z.infer<typeof schemas.listedOrder>
     ...describePayment(order),
     gateway: order.gateway,
     fallback_gateways: [...order.fallbackGateways],
+    refund_status: order.refundStatus,
     shop_reference: order.shopReference,
     description: order.description,
     return_url: order.returnUrl,

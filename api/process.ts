@@ -13,6 +13,7 @@ import type { ApiSettings, GatewayFacts } from './dependencies.ts';
 import type { EndpointSettings } from './endpoints.ts';
 import { createEventTeller } from './event-teller.ts';
 import { createPurchaseStarter } from './purchases.ts';
+import { createRefundStarter } from './refund-starter.ts';
 import { createApi } from './server.ts';
 
 export interface RunningApi {
@@ -39,6 +40,7 @@ export async function serveApi({ config, log, gateways, database, client, eager 
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   observeDeliveries(metrics, () => countDeliveries(database));
+  const refunds = createRefundStarter({ client, settings: purchaseSettings(config) });
   const purchases = createPurchaseStarter({ client, eager, settings: purchaseSettings(config) });
   const events = createEventTeller(client);
   const app = createApi({
@@ -47,6 +49,7 @@ export async function serveApi({ config, log, gateways, database, client, eager 
     orderChanges,
     gateways,
     purchases,
+    refunds,
     events,
     endpoints: endpointSettings(config),
     log,
@@ -55,6 +58,7 @@ export async function serveApi({ config, log, gateways, database, client, eager 
   const stop = async (): Promise<void> => {
     await app.close();
     await purchases.ended();
+    await refunds.ended();
     await events.ended();
     await orderChanges.close();
   };
@@ -120,5 +124,6 @@ function apiSettings(config: Config): ApiSettings {
     paymentTokenSeconds: config.PAYMENT_TOKEN_SECONDS,
     orderExpirySeconds: config.ORDER_EXPIRY_SECONDS,
     payWaitSeconds: config.PAY_WAIT_SECONDS,
+    refundApprovalLimits: config.REFUND_APPROVAL_LIMITS ?? {},
   };
 }

@@ -6,6 +6,7 @@ import { INBOX_EVENT_STATES } from '../domain/gateway-event.ts';
 import { MINOR_UNITS_MAX } from '../domain/money.ts';
 import { EVIDENCED_ORDER_STATUSES, ORDER_STATUSES, PURCHASE_LIMITS } from '../domain/order.ts';
 import { DECLINE_CODES } from '../domain/outcome.ts';
+import { REFUND_COVERAGES } from '../domain/refund.ts';
 
 /** Everything that crosses the API, as it stands in the OpenAPI document. JSON is snake_case; unknown fields are refused. */
 
@@ -40,7 +41,7 @@ const orderId = z
 
 export const orderPath = z.strictObject({ id: orderId });
 
-const amount = z
+export const amount = z
   .strictObject({
     minor_units: z.int({ error: AMOUNT_SENTENCE }).min(1, AMOUNT_SENTENCE).max(MINOR_UNITS_MAX, AMOUNT_SENTENCE),
     currency: z.enum(Object.keys(CURRENCY_DECIMALS) as [Currency, ...Currency[]], {
@@ -98,6 +99,7 @@ const orderFields = {
   ...paymentFields,
   gateway: z.string(),
   fallback_gateways: z.array(z.string()),
+  refund_status: z.enum(REFUND_COVERAGES).meta({ description: 'How much of the order went back to the customer.' }),
   shop_reference: z.string().nullable(),
   description: z.string().nullable(),
   return_url: z.string().nullable(),
@@ -202,7 +204,10 @@ export const newOrder = z
     limit: z
       .enum(PURCHASE_LIMITS, { error: `Must be one of ${PURCHASE_LIMITS.join(', ')}.` })
       .optional()
-      .meta({ description: 'one_per_customer: refused while the customer has an order for the product that is not proven unpaid.' }),
+      .meta({
+        description:
+          'one_per_customer: refused while the customer has an order for the product that is not proven unpaid.',
+      }),
     expires_in_seconds: z
       .int({ error: 'Must be a whole number of seconds.' })
       .min(1, 'Must be at least 1 second.')

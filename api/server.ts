@@ -19,6 +19,7 @@ import { registerInboxEventRoutes } from './routes/inbox-events.ts';
 import { registerOrderHistoryRoutes } from './routes/order-history.ts';
 import { registerPayRoute } from './routes/pay.ts';
 import { registerReadOrderRoutes } from './routes/read-orders.ts';
+import { registerRefundRoutes } from './routes/refunds.ts';
 import { registerEndpointRoutes } from './routes/webhook-endpoints.ts';
 import { registerWebhookRoute } from './routes/webhooks.ts';
 import { answerUnreadableRequest } from './unreadable-request.ts';
@@ -74,6 +75,7 @@ export function createApi(dependencies: ApiDependencies): FastifyInstance {
     registerInboxEventRoutes(routes, dependencies);
     registerEntitlementRoutes(routes, dependencies);
     registerEndpointRoutes(routes, dependencies);
+    registerRefundRoutes(routes, dependencies);
     registerHealthRoutes(routes, dependencies);
     registerOpenApiRoute(routes);
   });

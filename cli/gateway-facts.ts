@@ -8,6 +8,7 @@ export function gatewayFacts({ names, get }: GatewayRegistry): [GatewayFacts, ..
     return {
       name,
       currencyDecimals: capabilities.currencyDecimals,
+      ...(capabilities.refund !== null && { refund: capabilities.refund }),
       ...(parseWebhook !== undefined && { parseWebhook }),
     };
   });

@@ -64,7 +64,7 @@ export interface OrderAmounts {
   readonly disputeLost: number;
 }
 
-export function refundCoverage({ captured, refunded }: OrderAmounts): RefundCoverage {
+export function refundCoverage({ captured, refunded }: Pick<OrderAmounts, 'captured' | 'refunded'>): RefundCoverage {
   if (refunded === 0) return 'none';
   return refunded < captured ? 'partial' : 'full';
 }

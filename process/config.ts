@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { CURRENCY_DECIMALS, type Currency } from '../domain/currencies.ts';
 import { CodedError } from '../domain/errors.ts';
 import { INQUIRY_SCHEDULE_SECONDS } from '../domain/inquiry-schedule.ts';
 
@@ -36,6 +37,19 @@ const environment = z.object({
     .int()
     .min(1)
     .default(24 * 3600),
+  /** JSON such as {"EUR": 10000}: refunds above so many minor units need the approval of a second API key. */
+  REFUND_APPROVAL_LIMITS: z
+    .string()
+    .transform((text, context) => {
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        context.addIssue({ code: 'custom', message: 'must be JSON, such as {"EUR": 10000}' });
+        return z.NEVER;
+      }
+    })
+    .pipe(z.partialRecord(z.enum(Object.keys(CURRENCY_DECIMALS) as [Currency, ...Currency[]]), z.number().int().min(0)))
+    .optional(),
   PAY_WAIT_SECONDS: z.coerce.number().min(0).max(60).default(25),
   HANDOVER_AFTER_MS: milliseconds.default(3_000),
   INQUIRY_SCHEDULE_SECONDS: z

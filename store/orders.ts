@@ -3,6 +3,7 @@ import { CodedError } from '../domain/errors.ts';
 import type { Money } from '../domain/money.ts';
 import type { OrderStatus, PurchaseLimit } from '../domain/order.ts';
 import type { CustomerAction, Decline } from '../domain/outcome.ts';
+import { type RefundCoverage, refundCoverage } from '../domain/refund.ts';
 import type { LastAttempt } from '../domain/routing.ts';
 import { constraintOf, type Queryable } from './database.ts';
 import { type AnswerRow, readAction, readDecline } from './payment-attempts.ts';
@@ -30,6 +31,7 @@ export interface Order {
   readonly purchaseLimit: PurchaseLimit | null;
   /** When the shop asked to cancel it. */
   readonly cancelRequestedAt: string | null;
+  readonly refundStatus: RefundCoverage;
   readonly needsReview: boolean;
   readonly reviewReason: string | null;
   readonly expiresAt: string;
@@ -76,6 +78,8 @@ interface OrderRow extends AnswerRow {
   readonly customer: string | null;
   readonly purchase_limit: PurchaseLimit | null;
   readonly cancel_requested_at: string | null;
+  readonly captured_minor_units: number;
+  readonly refunded_minor_units: number;
   readonly needs_review: boolean;
   readonly review_reason: string | null;
   readonly expires_at: string;
@@ -86,7 +90,7 @@ interface OrderRow extends AnswerRow {
 const SELECT_ORDER = `select orders.id, shop_reference, amount_minor_units, currency, orders.gateway, fallback_gateways, description,
     orders.return_url, orders.status, current_attempt,
     attempt.gateway as attempt_gateway, attempt.status as attempt_status, product, customer, purchase_limit,
-    cancel_requested_at, needs_review, review_reason, entitlement_kinds, expires_at, orders.created_at,
+    cancel_requested_at, captured_minor_units, refunded_minor_units, needs_review, review_reason, entitlement_kinds, expires_at, orders.created_at,
     orders.updated_at, decline_code, decline_gateway_code, decline_retriable, action_kind, action_url
   from orders
   left join payment_attempts attempt on attempt.order_id = orders.id and attempt.attempt_number = current_attempt`;
@@ -186,6 +190,7 @@ function readOrder(row: OrderRow): Order {
     customer: row.customer,
     purchaseLimit: row.purchase_limit,
     cancelRequestedAt: row.cancel_requested_at,
+    refundStatus: refundCoverage({ captured: row.captured_minor_units, refunded: row.refunded_minor_units }),
     needsReview: row.needs_review,
     reviewReason: row.review_reason,
     expiresAt: row.expires_at,

@@ -96,6 +96,7 @@ function newOrderOf(body: z.infer<typeof schemas.newOrder>, { gateways, settings
     customer: body.customer ?? null,
     purchaseLimit: body.limit ?? null,
     cancelRequestedAt: null,
+    refundStatus: 'none',
     needsReview: false,
     reviewReason: null,
     decline: null,

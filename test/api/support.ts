@@ -7,6 +7,7 @@ import type { ApiSettings, GatewayFacts } from '../../api/dependencies.ts';
 import type { EndpointSettings } from '../../api/endpoints.ts';
 import type { EventTeller } from '../../api/event-teller.ts';
 import type { PurchaseStarter } from '../../api/purchases.ts';
+import type { RefundStarter } from '../../api/refund-starter.ts';
 import { createApi } from '../../api/server.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
 import type { GatewayOutcome } from '../../domain/outcome.ts';
@@ -56,6 +57,7 @@ export interface CreatedOrder {
 
 export interface TestApiOptions {
   readonly purchases: PurchaseStarter;
+  readonly refunds?: RefundStarter;
   readonly events?: EventTeller;
   readonly gateways?: readonly [GatewayFacts, ...GatewayFacts[]];
   readonly endpoints?: EndpointSettings;
@@ -64,9 +66,12 @@ export interface TestApiOptions {
 }
 
 const GATEWAYS: readonly [GatewayFacts, ...GatewayFacts[]] = [
-  { name: 'simulator', currencyDecimals: {} },
+  { name: 'simulator', currencyDecimals: {}, refund: { partial: true } },
   { name: 'odd-units', currencyDecimals: { HUF: 0, ISK: 2 } },
 ];
+
+/** For tests in which nothing is refunded. */
+const NO_REFUNDS: RefundStarter = { start: async () => undefined, ended: async () => undefined };
 
 /** Names are not looked up in tests: one is public, one has come inside, and the rest are unknown. */
 const ADDRESSES: Readonly<Record<string, readonly string[]>> = {
@@ -95,12 +100,14 @@ export async function startTestApi(testDatabase: TestDatabase, options: TestApiO
       paymentTokenSeconds: 3_600,
       orderExpirySeconds: 86_400,
       payWaitSeconds: 5,
+      refundApprovalLimits: {},
       ...options.settings,
     },
     database: options.database ?? testDatabase.database,
     orderChanges,
     gateways: options.gateways ?? GATEWAYS,
     purchases: options.purchases,
+    refunds: options.refunds ?? NO_REFUNDS,
     events: options.events ?? NO_EVENTS,
     endpoints: options.endpoints ?? ENDPOINTS,
     log: pino({ level: 'trace' }, sink),
