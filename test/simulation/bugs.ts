@@ -58,24 +58,6 @@ export const BUGS: readonly Bug[] = [
     ],
   },
   {
-    name: 'claim-without-condition',
-    changes: [
-      {
-        file: 'store/claims.ts',
-        from: 'where id = $1 and current_attempt = $2 - 1 and expires_at > $7 and not needs_review',
-        to: 'where id = $1',
-      },
-      { file: 'store/claims.ts', from: "and (status in ('created', 'failed')", to: "and (status <> 'paid'" },
-    ],
-    dropped: [
-      'orders_transition_allowed',
-      'orders_attempts_count_up',
-      'payment_attempts_one_live',
-      'payment_attempts_pkey',
-      'payment_attempts_merchant_reference_unique',
-    ],
-  },
-  {
     name: 'time-out-is-failure',
     changes: [
       {
