@@ -8,6 +8,7 @@ import { addInboxCommands } from './commands/inbox.ts';
 import { addMigrateCommand } from './commands/migrate.ts';
 import { addOrdersCommands } from './commands/orders.ts';
 import { addRebuildCommand } from './commands/rebuild.ts';
+import { addRefundsCommands } from './commands/refunds.ts';
 import { addSimulatorCommands } from './commands/simulator.ts';
 import { addStartCommand } from './commands/start.ts';
 import { addWebhooksCommands } from './commands/webhooks.ts';
@@ -24,6 +25,7 @@ const program = new Command('paidonce').description(description).version(version
 for (const add of [
   addStartCommand,
   addOrdersCommands,
+  addRefundsCommands,
   addMigrateCommand,
   addRebuildCommand,
   addApiKeysCommands,
