@@ -51,18 +51,37 @@ export interface Desk {
   takeCall(): void;
   /** The shop has asked to cancel since the row was last looked at. */
   hasCancel(): boolean;
-  /** The customer's next wish to pay, or undefined once `until` has passed, an event waits or the shop cancels. Wishes for other attempts are stale. */
+  /**
+   * The customer's next wish to pay, or undefined once `until` has passed, an event waits or the shop cancels. Wishes for
+   * other attempts are stale.
+   */
   nextRequest(until: number): Promise<AttemptRequest | undefined>;
   close(): Promise<void>;
 }
 
+/** What was said since the workflow last looked. */
+type Heard = { [Word in 'news' | 'events' | 'called' | 'cancelled']: boolean };
+
+/** The signals that only have to be noted, and as what. */
+const NOTED = [
+  { signal: rowChangedSignal, as: ['news'], description: 'The row of the order has changed: look at it.' },
+  { signal: askNowSignal, as: ['called'], description: 'The gateway is heard again: ask it now.' },
+  {
+    signal: eventStoredSignal,
+    as: ['news', 'events'],
+    description: 'An event of the gateway is in the inbox: apply it.',
+  },
+  {
+    signal: cancelSignal,
+    as: ['news', 'called', 'cancelled'],
+    description: 'The shop wants the order cancelled: look at its row.',
+  },
+] as const;
+
 /** Opens the desk before anything else happens, so that no message that came with the start is missed. */
 export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView): Desk {
   const requests: AttemptRequest[] = [];
-  let news = false;
-  let events = false;
-  let called = false;
-  let cancelled = false;
+  const heard: Heard = { news: false, events: false, called: false, cancelled: false };
   const desk: Desk = {
     standing: {
       orderStatus: 'processing',
@@ -71,30 +90,31 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
       needsReview: false,
       provenBy: null,
     },
-    hasNews: () => news,
+    hasNews: () => heard.news,
     takeNews: () => {
-      const there = news;
-      news = false;
+      const there = heard.news;
+      heard.news = false;
       return there;
     },
-    isCalled: () => news || called,
+    isCalled: () => heard.news || heard.called,
     takeCall: () => {
-      called = false;
+      heard.called = false;
     },
-    hasEvents: () => events,
-    hasCancel: () => cancelled,
+    hasEvents: () => heard.events,
+    hasCancel: () => heard.cancelled,
     refresh() {
-      const waiting = events;
-      news = false;
-      events = false;
-      cancelled = false;
+      const waiting = heard.events;
+      heard.news = false;
+      heard.events = false;
+      heard.cancelled = false;
       return waiting ? local.applyEvents({ orderId }) : local.look({ orderId });
     },
     async nextRequest(until) {
       const wanted = (): AttemptRequest | undefined =>
         requests.find(({ attemptNumber }) => attemptNumber === desk.standing.attemptNumber + 1);
+      const woken = (): boolean => heard.events || heard.cancelled || wanted() !== undefined;
       const left = until - Date.now();
-      if (left > 0) await condition(() => events || cancelled || wanted() !== undefined, Math.min(left, WAIT_MS_MAX));
+      if (left > 0) await condition(woken, Math.min(left, WAIT_MS_MAX));
       const found = wanted();
       requests.length = 0;
       return found;
@@ -103,39 +123,37 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
       if (!allHandlersFinished()) await condition(allHandlersFinished);
     },
   };
+  setHandler(paySignal, (request) => void requests.push(request), { description: 'The customer tries again.' });
+  for (const { signal, as, description } of NOTED) {
+    const note = (): void => {
+      for (const word of as) heard[word] = true;
+    };
+    setHandler(signal, note, { description });
+  }
+  takeDecisions({ orderId, desk, heard }, view);
+  return desk;
+}
 
+interface Parts {
+  readonly orderId: string;
+  readonly desk: Desk;
+  readonly heard: Heard;
+}
+
+/** Tells operators how the order stands, and takes their decision about it. */
+function takeDecisions({ orderId, desk, heard }: Parts, view: OperatorView): void {
   const state = (): PurchaseState => ({
     status: desk.standing.orderStatus,
     attemptNumber: desk.standing.attemptNumber,
     waitsFor: view.waitsFor(),
     needsReview: desk.standing.needsReview,
   });
-  setHandler(paySignal, (request) => void requests.push(request), { description: 'The customer tries again.' });
-  const noteNews = (): void => {
-    news = true;
-  };
-  setHandler(rowChangedSignal, noteNews, { description: 'The row of the order has changed: look at it.' });
-  const noteCall = (): void => {
-    called = true;
-  };
-  setHandler(askNowSignal, noteCall, { description: 'The gateway is heard again: ask it now.' });
-  const noteEvent = (): void => {
-    news = true;
-    events = true;
-  };
-  setHandler(eventStoredSignal, noteEvent, { description: 'An event of the gateway is in the inbox: apply it.' });
-  const noteCancel = (): void => {
-    news = true;
-    called = true;
-    cancelled = true;
-  };
-  setHandler(cancelSignal, noteCancel, { description: 'The shop wants the order cancelled: look at its row.' });
   setHandler(stateQuery, state, { description: 'What the order waits for.' });
   setHandler(
     settleUpdate,
     async (decision: OperatorDecision): Promise<PurchaseState> => {
       desk.standing = await local.settle({ orderId, decision });
-      noteNews();
+      heard.news = true;
       return state();
     },
     {
@@ -143,7 +161,6 @@ export function openDesk({ orderId, attempt }: PurchaseInput, view: OperatorView
       description: 'Settle an unknown order: outcome (paid or failed), operator, reason.',
     },
   );
-  return desk;
 }
 
 /** Refused before anything is written to the history, so that a mistaken click leaves no trace and moves nothing. */

@@ -56,7 +56,7 @@ function headersFor(body: string, { id = `evt_${++sent}`, ageSeconds = 0 } = {})
   return { ...signStandardWebhook({ id, timestampSeconds, body }, [SECRET]), 'content-type': 'application/json' };
 }
 
-function deliver(text: string, headers = headersFor(text), to = api, gateway = 'simulator') {
+function deliver(text: string, headers = headersFor(text), { to = api, gateway = 'simulator' } = {}) {
   return to.call({ method: 'POST', url: `/v1/webhooks/${gateway}`, text, headers });
 }
 
@@ -128,7 +128,7 @@ describe('a webhook', () => {
   test('is answered 204 when Temporal is away: it is stored, and found later', async () => {
     const orderId = await sentOrder(database);
     const body = bodyOf(orderId);
-    expect((await deliver(body, headersFor(body), tellsNobody)).statusCode).toBe(204);
+    expect((await deliver(body, headersFor(body), { to: tellsNobody })).statusCode).toBe(204);
     expect((await listed(`order_id=${orderId}`)).json().inbox_events).toMatchObject([{ state: 'stored' }]);
   });
 
@@ -158,7 +158,9 @@ describe('a webhook', () => {
     const away: Database = { ...database, query: () => Promise.reject(new Error('Connection terminated')) };
     const noDatabase = await startTestApi(testDatabase, { purchases: NO_PURCHASES, events, gateways, database: away });
     const body = bodyOf(await sentOrder(database));
-    expect((await deliver(body, headersFor(body), noDatabase)).json()).toMatchObject({ code: 'database_unavailable' });
+    expect((await deliver(body, headersFor(body), { to: noDatabase })).json()).toMatchObject({
+      code: 'database_unavailable',
+    });
   });
 });
 
@@ -181,8 +183,8 @@ describe('bad input is answered 4xx, and nothing is stored', () => {
       400,
     ],
     ['too large', () => deliver(`${body}${' '.repeat(140_000)}`, good()), 413],
-    ['to a gateway that sends none', () => deliver(body, good(), api, 'silent'), 404],
-    ['to no gateway', () => deliver(body, good(), api, 'nobody'), 404],
+    ['to a gateway that sends none', () => deliver(body, good(), { gateway: 'silent' }), 404],
+    ['to no gateway', () => deliver(body, good(), { gateway: 'nobody' }), 404],
   ] as const)('%s', async (_, send, status) => {
     const before = await stored();
     const answer = await send();

@@ -22,6 +22,7 @@ const PAYLOAD_KEYS = new Set(
       'knownStatus',
       'limit',
       'inboxEventId',
+      'cancelRequested',
     ],
     ['kind', 'standing', 'orderStatus', 'attemptStatus', 'needsReview', 'provenBy', 'status', 'attempts', 'waitsFor'],
     ['outcome', 'operator', 'reason'],
