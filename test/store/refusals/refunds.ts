@@ -24,13 +24,13 @@ const order = (id: string) => ({ table: 'orders', key: { id } });
 const refund = (id: unknown) => ({ table: 'refunds', key: { id } });
 
 /** A paid order of 19.99 that was captured whole. */
-export async function storeCaptured(database: Queryable): Promise<string> {
+async function storeCaptured(database: Queryable): Promise<string> {
   const orderId = await storeOrder(database, 'paid');
   await updateRow(database, order(orderId), { captured_minor_units: AMOUNT });
   return orderId;
 }
 
-export function refundRow(orderId: string, changes: Row = {}): Row & { readonly id: string } {
+function refundRow(orderId: string, changes: Row = {}): Row & { readonly id: string } {
   const id = newId();
   return {
     id,
