@@ -31,7 +31,7 @@ export const REFUND_TRANSITIONS: Readonly<Record<RefundStatus, readonly RefundSt
 };
 
 /** The workflow of the refund has nothing more to do. The database wants an evidence row for each of these. */
-export const SETTLED_REFUND_STATUSES = ['succeeded', 'failed'] as const satisfies readonly RefundStatus[];
+const SETTLED_REFUND_STATUSES = ['succeeded', 'failed'] as const satisfies readonly RefundStatus[];
 
 export function isRefundSettled(status: RefundStatus): boolean {
   return (SETTLED_REFUND_STATUSES as readonly RefundStatus[]).includes(status);
