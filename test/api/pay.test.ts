@@ -280,7 +280,10 @@ describe('an attempt that nobody has written about for a while', () => {
   const resuming = startTestApi(testDatabase, {
     purchases: {
       ...createStandIn(testDatabase, async () => undefined),
-      resume: async ({ id }) => (asked.push(id), 'resumed'),
+      resume: async ({ id }) => {
+        asked.push(id);
+        return 'resumed';
+      },
     },
     settings: { payWaitSeconds: 0 },
   });

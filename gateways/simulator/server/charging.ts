@@ -44,7 +44,8 @@ export async function processCharge(
 }
 
 async function refuseClosed(simulator: Simulator, request: ChargeRequest): Promise<Reply> {
-  await record(simulator, { kind: 'request_repeated', treated_as: 'reference_refused', ...rowOf(request, null) }).durable;
+  await record(simulator, { kind: 'request_repeated', treated_as: 'reference_refused', ...rowOf(request, null) })
+    .durable;
   return refused(409, 'reference_closed', 'This reference was closed; nothing was charged.');
 }
 
