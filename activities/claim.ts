@@ -2,6 +2,7 @@ import { merchantReference } from '../domain/merchant-reference.ts';
 import { nextGateway } from '../domain/routing.ts';
 import { claimAttempt, takeOverClaim } from '../store/claims.ts';
 import type { Database } from '../store/database.ts';
+import { failUnclaimable } from '../store/fail-unclaimable.ts';
 import { readPurchase } from '../store/standing.ts';
 import type { MakeAttemptCommand, Standing } from '../workflows/contracts.ts';
 import { standingOf } from './standing.ts';
@@ -30,7 +31,10 @@ export async function claim({ database, clock }: Tools, { orderId, attempt, run 
   if (await claimAttempt(database, { ...fresh, ...route })) return { kind: 'claimed' };
 
   const row = await readPurchase(database, orderId);
-  if (row.attempt === null || row.attemptNumber < attemptNumber) return { kind: 'refused', standing: standingOf(row) };
+  if (row.attempt === null || row.attemptNumber < attemptNumber) {
+    await failUnclaimable(database, orderId, time);
+    return { kind: 'refused', standing: standingOf(await readPurchase(database, orderId)) };
+  }
   if (row.attemptNumber > attemptNumber || row.attempt.status !== 'claimed') {
     return { kind: 'already_sent', standing: standingOf(row) };
   }

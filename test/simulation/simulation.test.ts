@@ -9,7 +9,7 @@ import { BUGS } from './bugs.ts';
 const HALVES = 2;
 const SEEDS = 300;
 /** Seeds that once failed, kept for ever; docs/reliability.md says what each of them found. */
-const REGRESSIONS = [5, 6, 7, 101, 1_017];
+const REGRESSIONS = [5, 6, 7, 101, 1_017, 2_038];
 const BUG_SEEDS = 60;
 
 interface Finding {

@@ -119,7 +119,7 @@ function settle(live: Live, seq: number, outcome: Outcome): void {
 function signal(live: Live, input: Input & { kind: 'signal' }): void {
   const handler = live.handlers.get(input.name);
   if (handler === undefined) live.early.push(input);
-  else track(live, () => handler.run(...input.inputs));
+  else void track(live, () => handler.run(...input.inputs));
 }
 
 function update(live: Live, { id, name, inputs }: Input & { kind: 'update' }): void {
