@@ -1,6 +1,6 @@
 import { conflictWith, constrain } from './constraints.ts';
 import { evaluate, type Scope } from './evaluate.ts';
-import { runSelect, scopesOf } from './select.ts';
+import { runByPosition, runSelect, scopesOf } from './select.ts';
 import type { Assignment, Delete, Insert, Output, Select, Statement, Update } from './syntax.ts';
 import { type Journal, put, type Row, type Table } from './tables.ts';
 import { fireTriggers } from './triggers.ts';
@@ -70,7 +70,7 @@ function insert(run: Run, statement: Insert, scope: Scope): Effect {
   const columns = statement.columns.length > 0 ? statement.columns : [...table.shape.columns.keys()];
   const sources =
     't' in statement.source
-      ? runSelect(run, statement.source, scope, true).map((row) => Object.values(row))
+      ? runByPosition(run, statement.source, scope).map((row) => Object.values(row))
       : statement.source.map((values) => values.map((value) => evaluate(value, scope)));
   const written: Row[] = [];
   for (const source of sources) {

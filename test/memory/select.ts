@@ -9,14 +9,29 @@ export interface Sources {
   readonly named: ReadonlyMap<string, readonly Row[]>;
 }
 
-/** @param positional keeps every output apart, for an INSERT that goes by position */
-export function runSelect(sources: Sources, select: Select, outer: Scope, positional = false): Row[] {
+export function runSelect(sources: Sources, select: Select, outer: Scope): Row[] {
+  return run({ sources, select, outer, positional: false });
+}
+
+/** Keeps every output apart, for an INSERT that goes by position. */
+export function runByPosition(sources: Sources, select: Select, outer: Scope): Row[] {
+  return run({ sources, select, outer, positional: true });
+}
+
+interface Query {
+  readonly sources: Sources;
+  readonly select: Select;
+  readonly outer: Scope;
+  readonly positional: boolean;
+}
+
+function run({ sources, select, outer, positional }: Query): Row[] {
   const found = scopesOf(sources, select, outer);
   const isGrouped = select.group.length > 0 || select.outputs.some(({ expression }) => hasAggregate(expression));
   const groups = isGrouped ? groupsOf(select, found, outer) : found;
   const sorted = select.order.length === 0 ? groups : sort(select, groups);
   const rows = sorted.map((scope) => outputRow(select.outputs, scope, positional));
-  const more = select.union === null ? [] : runSelect(sources, select.union, outer, positional);
+  const more = select.union === null ? [] : run({ sources, select: select.union, outer, positional });
   const all = [...rows, ...more];
   const distinct = select.distinct ? [...new Map(all.map((row) => [JSON.stringify(row), row])).values()] : all;
   const limit = select.limit === null ? null : evaluate(select.limit, outer);
