@@ -2,7 +2,7 @@ import { type Answer, execute } from './execute.ts';
 import { readSql } from './read-statements.ts';
 import { readMigrations } from './schema.ts';
 import type { Statement } from './syntax.ts';
-import { type Journal, type Row, type Table, undo } from './tables.ts';
+import { type Journal, type Row, undo } from './tables.ts';
 
 /**
  * The product's database in memory: the tables of the migrations, with their checks, keys and unique indexes, and the
@@ -42,5 +42,3 @@ export function createEngine(now: () => string, dropped: readonly string[] = [])
   for (const sql of inserts) engine.run(sql, [], []);
   return engine;
 }
-
-export type { Table };

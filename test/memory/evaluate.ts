@@ -92,7 +92,7 @@ function either(left: unknown, right: unknown): boolean | null {
   return left === null || right === null ? null : false;
 }
 
-export function combine(name: string, left: unknown, right: unknown): unknown {
+function combine(name: string, left: unknown, right: unknown): unknown {
   const order = (): number | null => compare(left, right);
   const holds = (test: (order: number) => boolean): boolean | null => {
     const found = order();

@@ -57,7 +57,7 @@ function topScope(run: Run, parameters: readonly unknown[]): Scope {
   return scope;
 }
 
-export function tableOf({ tables }: Pick<Run, 'tables'>, name: string): Table {
+function tableOf({ tables }: Pick<Run, 'tables'>, name: string): Table {
   const table = tables.get(name);
   if (table === undefined) throw new Error(`The in-memory database has no table ${name}`);
   return table;
@@ -177,7 +177,7 @@ function finish({ returning, alias }: Insert, written: readonly Row[], scope: Sc
   return { rowCount: written.length, rows };
 }
 
-export function outputOf(outputs: readonly Output[], scope: Scope): Row {
+function outputOf(outputs: readonly Output[], scope: Scope): Row {
   const row: Record<string, unknown> = {};
   for (const { expression, table, name } of outputs) {
     if (expression !== null) {

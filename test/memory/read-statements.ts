@@ -38,7 +38,7 @@ function readCtes(reader: Reader): Cte[] {
   return ctes;
 }
 
-export function readSelect(reader: Reader, given?: readonly Cte[]): Select {
+function readSelect(reader: Reader, given?: readonly Cte[]): Select {
   const ctes = given ?? readCtes(reader);
   reader.expect('select');
   const distinct = reader.take('distinct');

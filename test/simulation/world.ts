@@ -12,7 +12,6 @@ import {
   between,
   chance,
   createRandom,
-  elapsed,
   now,
   reset,
   runUntil,
@@ -205,5 +204,3 @@ function report({ witness, database, gateways, counts, temporal }: World, seed: 
     replays: temporal.executions().size,
   };
 }
-
-export const hoursSoFar = (): number => elapsed() / 3_600_000;

@@ -46,7 +46,6 @@ export function reset(random: () => number, seam: typeof state.seam): void {
 }
 
 export const now = (): number => state.now;
-export const elapsed = (): number => state.now - BEGINNING;
 export const random = (): number => state.random();
 export const seam = (process: SimulatedProcess, place: string): Promise<void> => state.seam(process, place);
 
