@@ -63,7 +63,7 @@ describe('Standard Webhooks', () => {
     expect(verify(signed([OTHER]), BODY, { secrets: [SECRET, OTHER], now: NOW })).toBe('genuine');
   });
 
-  it('refuses what is more than five minutes old, or from the future', () => {
+  it('C108: refuses what is more than five minutes old, or from the future', () => {
     const at = (seconds: number): string =>
       verify(signed(), BODY, { secrets: [SECRET], now: new Date(NOW.getTime() + seconds * 1_000) });
     expect([300, -300, 301, -301].map(at)).toEqual(['genuine', 'genuine', 'rejected', 'rejected']);

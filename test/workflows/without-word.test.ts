@@ -1,5 +1,6 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Gateway } from '../../domain/gateway.ts';
 import { listEvents } from '../../store/outbox-events.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { passTimeUntil } from '../support/plays.ts';
@@ -21,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => environment.teardown());
 
-const PENDING: ScriptedInquiry = { kind: 'found', outcome: { kind: 'pending', raw: 'still working' } };
+const PENDING = { kind: 'found', outcome: { kind: 'pending', raw: 'still working' } } as const satisfies ScriptedInquiry;
 const SEEN_BEFORE: ScriptedCharge['answers'] = unknown('the gateway has seen this request before: 409 reference_used');
 const DECLINED: ScriptedInquiry = {
   kind: 'found',
@@ -29,7 +30,7 @@ const DECLINED: ScriptedInquiry = {
 };
 
 /** At the gateway nothing is settled for so long; every question until then is answered by "pending". */
-async function settlesAfter(gateway: ScriptedGateway, hours: number): Promise<void> {
+async function settlesAfter(gateway: Gateway, hours: number): Promise<void> {
   const settled = (await environment.currentTimeMs()) + hours * 3_600_000;
   const { inquire } = gateway;
   if (inquire === undefined) throw new Error('The scripted gateway can always be asked');

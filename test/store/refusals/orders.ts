@@ -79,7 +79,7 @@ function lifeRefusals(database: Database): Refusals {
       'back from paid': () => change('paid', { status: 'created', evidence_id: null }),
     },
     orders_amount_fixed: {
-      'another amount': () => change('created', { amount_minor_units: 1 }),
+      'C62: another amount': () => change('created', { amount_minor_units: 1 }),
       'another currency': () => change('created', { currency: 'USD' }),
       'another gateway': () => change('created', { gateway: 'other' }),
       'another id': () => change('created', { id: crypto.randomUUID() }),
