@@ -105,6 +105,17 @@ describe('a webhook', () => {
     expect((await deliver(body, { ...headers, 'content-type': 'text/plain' })).statusCode).toBe(204);
   });
 
+  test('C109: is taken whole at 99 and at 127 kB, and refused beyond the limit with nothing stored', async () => {
+    const orderId = await sentOrder(database);
+    const answers: number[] = [];
+    for (const kilobytes of [99, 127, 129, 10_000]) {
+      const note = 'x'.repeat(kilobytes * 1_024 - bodyOf(orderId, { note: '' }).length);
+      answers.push((await deliver(bodyOf(orderId, { note }))).statusCode);
+    }
+    expect(answers).toEqual([204, 204, 413, 413]);
+    expect((await listed(`order_id=${orderId}`)).json().inbox_events).toHaveLength(2);
+  });
+
   test('of an unknown kind is stored, answered 2xx and shown', async () => {
     const orderId = await sentOrder(database);
     const answer = await deliver(bodyOf(orderId, { type: 'payout.created' }));

@@ -81,6 +81,18 @@ describe('one order, one charge', () => {
     expect(await bench.ledger().charges(order.id)).toBe(1);
   });
 
+  test('C12: an empty answer to a charge that was made; the shopper submits three times', async () => {
+    const order = await bench.shop().createOrder();
+    await bench.ledger().fault(order.id, { kind: 'unreadable', as: 'empty' });
+    for (let submit = 0; submit < 3; submit += 1) {
+      const { status } = await bench.shop().pay(order, { idempotencyKey: `submit-${submit}`, waitSeconds: 0 });
+      expect([200, 202]).toContain(status);
+    }
+    expect((await bench.shop().waitFor(order.id, SETTLED, WITHIN_MS)).status).toBe('paid');
+    expect(await bench.ledger().charges(order.id)).toBe(1);
+    expect(await bench.requests(order.id)).toBe(1);
+  });
+
   test('C66, C68: after a decline a new attempt has a new number, token and key; the old token charges nothing', async () => {
     const order = await bench.shop().createOrder();
     const declined = (await bench.shop().pay(order, { paymentMethod: 'tok_declined' })).body;
@@ -152,6 +164,16 @@ describe('one order, one charge', () => {
       expect((await bench.shop().waitFor(order.id, SETTLED, WITHIN_MS)).status).toBe(status);
       expect(await bench.ledger().charges(order.id)).toBe(status === 'paid' ? 1 : 0);
     }
+  });
+
+  test('C15: the customer confirms at the gateway while the shop pays for the same order again', async () => {
+    const order = await bench.shop().createOrder();
+    await bench.shop().pay(order, { paymentMethod: 'tok_action' });
+    const confirmed = bench.simulator().act(await bench.gatewayReference(order.id), 'complete');
+    await Promise.all([confirmed, ...[1, 2, 3].map(() => bench.shop().pay(order, { waitSeconds: 0 }))]);
+    expect((await bench.shop().waitFor(order.id, SETTLED, WITHIN_MS)).status).toBe('paid');
+    expect(await bench.ledger().charges(order.id)).toBe(1);
+    expect(await bench.requests(order.id)).toBe(1);
   });
 
   test('C03: two tabs get the one action of the one attempt; its confirmation pays once', async () => {
