@@ -1,4 +1,4 @@
-import { mayRepeat } from '../domain/after-unknown.ts';
+import { canClose, mayRepeat } from '../domain/after-unknown.ts';
 import type { CloseAnswer } from '../domain/outcome.ts';
 import { isOwnCallOver, secondsBetween } from './clock.ts';
 import { type Finding, nothing, type Subject } from './finding.ts';
@@ -11,7 +11,11 @@ export function isToBeEnded({ row, expiresAt, gateway, attempt, time }: Subject)
   // Time alone ends only what waits for the customer; a payment that the gateway works on may take longer than an order lives.
   const isLeftAlone = attempt.status === 'requires_action' && Date.parse(expiresAt) <= time.getTime();
   const isOver = row.cancelRequested || isLeftAlone;
-  return isOver && gateway.capabilities.canCloseReference && isOwnCallOver(gateway, attempt, time);
+  return isOver && isClosable({ gateway, attempt }) && isOwnCallOver(gateway, attempt, time);
+}
+
+function isClosable({ gateway, attempt }: Pick<Subject, 'gateway' | 'attempt'>): boolean {
+  return canClose({ capabilities: gateway.capabilities, gatewayReferenceKnown: attempt.gatewayReference !== null });
 }
 
 /**
@@ -22,7 +26,7 @@ export function isFenceDue({ gateway, attempt, time }: Subject): boolean {
   const { capabilities } = gateway;
   const secondsSinceFirstSent = secondsBetween(attempt.firstSentAt ?? '', time);
   return (
-    capabilities.canCloseReference &&
+    isClosable({ gateway, attempt }) &&
     !mayRepeat({ capabilities, secondsSinceFirstSent }) &&
     isOwnCallOver(gateway, attempt, time)
   );

@@ -32,6 +32,15 @@ export function mayRepeat({
   return secondsSinceFirstSent + 2 * capabilities.callTimeoutSeconds < repeat.windowSeconds;
 }
 
+/** A reference is shut under a name that the gateway takes: ours, or its own once we have heard it. */
+export function canClose({
+  capabilities,
+  gatewayReferenceKnown,
+}: Pick<UnknownAttempt, 'capabilities' | 'gatewayReferenceKnown'>): boolean {
+  const { by } = capabilities.closing;
+  return by.includes('merchant_reference') || (by.includes('gateway_reference') && gatewayReferenceKnown);
+}
+
 /**
  * What may be done about an attempt with an unknown outcome, best first and never empty. Asking comes before repeating,
  * because a question moves no money. Nothing here can ever name a new charge: that takes proof of absence first.
@@ -43,7 +52,7 @@ export function stepsAfterUnknown(attempt: UnknownAttempt): readonly [Resolution
     steps.push('inquire_by_gateway_reference');
   if (capabilities.inquiry.by.includes('merchant_reference')) steps.push('inquire_by_merchant_reference');
   if (repeatTellsTheOutcome(capabilities) && mayRepeat(attempt)) steps.push('replay_same_request');
-  if (capabilities.canCloseReference) steps.push('close_reference');
+  if (canClose(attempt)) steps.push('close_reference');
   if (capabilities.webhooks !== 'none' || capabilities.statements) steps.push('wait_for_word');
   const [first = 'ask_a_person', ...rest] = steps;
   return first === 'ask_a_person' ? [first] : [first, ...rest, 'ask_a_person'];

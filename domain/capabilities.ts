@@ -28,8 +28,8 @@ export interface GatewayCapabilities {
   readonly savesGatewayReferenceFirst: boolean;
   readonly webhooks: 'signed' | 'unsigned' | 'none';
   readonly statements: boolean;
-  /** A reference can be closed at the gateway, so that a late request for it is refused from then on. */
-  readonly canCloseReference: boolean;
+  /** Under which of the two references a charge can be closed at the gateway, so that nothing can come of it any more; empty: not at all. */
+  readonly closing: { readonly by: readonly ('merchant_reference' | 'gateway_reference')[] };
   /** Null where a gateway cannot be told to refund. `repeat`: what it does when the same refund is asked for twice. */
   readonly refund: { readonly partial: boolean; readonly repeat: RepeatProtection } | null;
   /** The longest a call may take, all in all, before the answer counts as lost. */

@@ -96,7 +96,7 @@ export interface Gateway {
   inquire?(command: InquiryCommand, scope: CallScope): Promise<InquiryAnswer>;
 
   /**
-   * Closes a reference, where `capabilities.canCloseReference`: from then on nothing under it can move, not even by a request
+   * Closes a reference, where `capabilities.closing` names a reference: from then on nothing under it can move, not even by a request
    * that is still on its way. What it was charged for before stays.
    */
   close?(command: InquiryCommand, scope: CallScope): Promise<CloseAnswer>;

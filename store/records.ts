@@ -79,13 +79,15 @@ interface LockedAttempt extends AttemptOnTrial {
  * changes, and the row says the same or knows better. Almost every webhook is of this kind, for the answer came before it.
  */
 export async function isNothingNew(database: Queryable, news: Omit<News, 'now'>, gateway: string): Promise<boolean> {
-  const attempt = await readAttempt(database, SELECT_ATTEMPT, news);
+  const { rows } = await database.query<LockedRow>(SELECT_ATTEMPT, attemptIn(news));
+  const attempt = await attemptOf(database, rows[0], news);
   if (attempt === undefined || attempt.gateway !== gateway || !isSettled(attempt.attemptStatus)) return false;
   return ruleOn({ ...attempt, mayBeOld: true }, news.outcome).kind === 'nothing_new';
 }
 
 async function lockAttempt(transaction: Queryable, news: News): Promise<LockedAttempt> {
-  const attempt = await readAttempt(transaction, `${SELECT_ATTEMPT} for update of orders, payment_attempts`, news);
+  const { rows } = await transaction.query<LockedRow>(LOCK_ATTEMPT, attemptIn(news));
+  const attempt = await attemptOf(transaction, rows[0], news);
   if (attempt === undefined) throw new Error(`Order ${news.orderId} has no attempt ${news.attemptNumber}`);
   return attempt;
 }
@@ -98,13 +100,17 @@ const SELECT_ATTEMPT = `select orders.status, amount_minor_units, currency, paym
      from orders join payment_attempts on order_id = id and attempt_number = $2
      where id = $1`;
 
-async function readAttempt(
+const LOCK_ATTEMPT = `${SELECT_ATTEMPT} for update of orders, payment_attempts`;
+
+function attemptIn({ orderId, attemptNumber, outcome }: Omit<News, 'now'>): readonly unknown[] {
+  return [orderId, attemptNumber, referenceIn(outcome)];
+}
+
+async function attemptOf(
   database: Queryable,
-  select: string,
+  row: LockedRow | undefined,
   { orderId, attemptNumber, outcome }: Omit<News, 'now'>,
 ): Promise<LockedAttempt | undefined> {
-  const { rows } = await database.query<LockedRow>(select, [orderId, attemptNumber, referenceIn(outcome)]);
-  const row = rows[0];
   if (row === undefined) return undefined;
   const { gateway } = row;
   const charge = { orderId, attemptNumber, gateway, gatewayReference: referenceIn(outcome) };

@@ -71,7 +71,7 @@ export function createSimulatorGateway(
     ...(capabilities.inquiry.by.length > 0 && {
       inquire: (command: InquiryCommand, scope: CallScope) => inquire(connection, command, scope),
     }),
-    ...(capabilities.canCloseReference && {
+    ...(capabilities.closing.by.length > 0 && {
       close: (command: InquiryCommand, scope: CallScope) => closeReference(connection, command, scope),
     }),
     ...(capabilities.refund !== null && {

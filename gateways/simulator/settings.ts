@@ -94,7 +94,7 @@ function capabilitiesOf(declared: z.infer<typeof capabilities>): GatewayCapabili
     savesGatewayReferenceFirst: false,
     webhooks: 'none',
     statements: false,
-    canCloseReference: declared.close,
+    closing: { by: declared.close ? ['merchant_reference'] : [] },
     refund:
       declared.refund === null ? null : { partial: declared.refund.partial, repeat: repeatOf(declared.refund.repeat) },
     callTimeoutSeconds: declared.call_timeout_seconds,

@@ -55,7 +55,7 @@ const BASE = {
   savesGatewayReferenceFirst: false,
   webhooks: 'none',
   statements: false,
-  canCloseReference: false,
+  closing: { by: [] },
   refund: null,
   callTimeoutSeconds: 30,
   reference: { lengthMax: 40, pattern: '^[0-9A-Z]+$' },

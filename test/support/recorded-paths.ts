@@ -37,7 +37,7 @@ const STILL_PENDING: ScriptedInquiry = { kind: 'found', outcome: { kind: 'unknow
 const ACTION = { kind: 'redirect', url: 'https://bank.example/confirm' } as const;
 const NEEDS_ACTION = { kind: 'requires_action', action: ACTION, raw: 'action' } as const;
 const STILL_ACTING: ScriptedInquiry = { kind: 'found', outcome: NEEDS_ACTION };
-const CAN_CLOSE = { canCloseReference: true };
+const CAN_CLOSE = { closing: { by: ['merchant_reference'] } } as const;
 const DECISION = { outcome: 'paid', operator: 'operator@shop.example', reason: 'Seen on the bank statement of today.' };
 
 /** One way through the purchase workflow each, and the housekeeping; every branch of workflows/ is in one of them. */

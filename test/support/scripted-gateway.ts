@@ -33,7 +33,7 @@ const SCRIPTED_CAPABILITIES: GatewayCapabilities = {
   savesGatewayReferenceFirst: false,
   webhooks: 'none',
   statements: false,
-  canCloseReference: false,
+  closing: { by: [] },
   refund: null,
   callTimeoutSeconds: 10,
   reference: { lengthMax: 30, pattern: '^[0-9A-Z]+$' },

@@ -46,7 +46,7 @@ function* everyGateway(): Generator<GatewayCapabilities> {
                 savesGatewayReferenceFirst,
                 webhooks,
                 statements,
-                canCloseReference: false,
+                closing: { by: [] },
                 refund: null,
                 callTimeoutSeconds: CALL_TIMEOUT,
                 reference: { lengthMax: 30, pattern: '^[0-9A-Z]+$' },

@@ -19,7 +19,7 @@ const NEEDS_ACTION = { kind: 'requires_action', action: ACTION, raw: 'action' } 
 const ACTING: ScriptedInquiry = { kind: 'found', outcome: NEEDS_ACTION };
 const LEFT_ALONE: ScriptedCharge = { moves: false, answers: NEEDS_ACTION };
 const ABSENT: ScriptedInquiry = { kind: 'absent', raw: 'not found' };
-const CLOSES = { canCloseReference: true } as const;
+const CLOSES = { closing: { by: ['merchant_reference'] } } as const;
 const UNASKED = { inquiry: { by: [], absentConclusiveAfterSeconds: null }, repeat: { by: 'nothing' } } as const;
 
 /** In real time: a step of virtual time would run past what the test is about. */

@@ -31,7 +31,7 @@ export function createPaperAdyen(parts: AdyenParts): Gateway {
       savesGatewayReferenceFirst: false,
       webhooks: 'signed',
       statements: true,
-      canCloseReference: false,
+      closing: { by: [] },
       refund: { partial: true, repeat: { by: 'key', windowSeconds: 7 * 24 * 3_600 } },
       callTimeoutSeconds: 60,
       reference: { lengthMax: 80, pattern: '^.{1,80}$' },

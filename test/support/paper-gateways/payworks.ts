@@ -35,7 +35,7 @@ export function createPaperPayworks(parts: PayworksParts): Gateway {
       savesGatewayReferenceFirst: false,
       webhooks: 'none',
       statements: true,
-      canCloseReference: false,
+      closing: { by: [] },
       refund: { partial: true, repeat: { by: 'reference', onRepeat: 'refused' } },
       callTimeoutSeconds: 130,
       reference: { lengthMax: 30, pattern: '^[0-9A-Za-z]{1,30}$' },

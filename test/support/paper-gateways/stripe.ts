@@ -32,7 +32,7 @@ export function createPaperStripe(parts: StripeParts): Gateway {
       savesGatewayReferenceFirst: true,
       webhooks: 'signed',
       statements: true,
-      canCloseReference: true,
+      closing: { by: ['gateway_reference'] },
       refund: { partial: true, repeat: { by: 'key', windowSeconds: 24 * 3_600 } },
       callTimeoutSeconds: 80,
       reference: { lengthMax: 500, pattern: '^.{1,500}$' },
