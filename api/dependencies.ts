@@ -40,6 +40,8 @@ export interface ApiSettings {
   readonly paymentTokenSecrets: readonly [string, ...string[]];
   readonly paymentTokenSeconds: number;
   readonly orderExpirySeconds: number;
+  /** Where customers' browsers reach this API, without a slash at its end; null: gateways send them straight to the shop. */
+  readonly publicUrl: string | null;
   /** How long a `pay` waits for the outcome when the caller does not say. */
   readonly payWaitSeconds: number;
   /** Refunds above this many minor units need a second person; currencies that are not named never do. */

@@ -7,11 +7,13 @@ import type { Database } from '../store/database.ts';
 import { findOpenOrder } from '../store/open-orders.ts';
 import type { Order } from '../store/orders.ts';
 import type { BreakerGate } from './breaker-gate.ts';
+import type { ApiSettings } from './dependencies.ts';
 import { readKnownOrder } from './known-order.ts';
 import type { PayMetrics } from './observation.ts';
 import { isPastExpiry, takesNewAttempt } from './order-answer.ts';
 import type { OrderWatch } from './order-watch.ts';
 import type { PurchaseStarter } from './purchases.ts';
+import { returnAddress } from './return-link.ts';
 
 export interface PayDependencies {
   readonly database: Database;
@@ -19,6 +21,7 @@ export interface PayDependencies {
   readonly watch: OrderWatch;
   readonly metrics: PayMetrics;
   readonly breaker: BreakerGate;
+  readonly settings: ApiSettings;
   readonly log: Logger;
 }
 
@@ -93,14 +96,15 @@ function answers(order: Order, attemptNumber: number): boolean {
 }
 
 async function startAttempt(
-  { database, purchases, metrics, breaker }: PayDependencies,
+  { database, purchases, metrics, breaker, settings }: PayDependencies,
   order: Order,
   { attemptNumber, paymentMethod, returnUrl }: PayCommand,
 ): Promise<void> {
   refuseUnlessStartable(order, attemptNumber);
   await breaker.admit(gatewayOfNext(order));
   await reach('start_due', order.id);
-  const way = await purchases.pay(order, { attemptNumber, paymentMethod, returnUrl: returnUrl ?? order.returnUrl });
+  const backTo = returnAddress(order, returnUrl, settings);
+  const way = await purchases.pay(order, { attemptNumber, paymentMethod, returnUrl: backTo });
   metrics.count(way);
   if (way !== 'over') return;
   // The workflow may have ended in this very moment, with the order; then the row has the answer.

@@ -123,6 +123,7 @@ function apiSettings(config: Config): ApiSettings {
     paymentTokenSecrets: [config.PAYMENT_TOKEN_SECRET, ...(previous === undefined ? [] : [previous])],
     paymentTokenSeconds: config.PAYMENT_TOKEN_SECONDS,
     orderExpirySeconds: config.ORDER_EXPIRY_SECONDS,
+    publicUrl: config.PUBLIC_URL ?? null,
     payWaitSeconds: config.PAY_WAIT_SECONDS,
     refundApprovalLimits: config.REFUND_APPROVAL_LIMITS ?? {},
   };

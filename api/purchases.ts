@@ -7,6 +7,7 @@ import {
 import type { Order } from '../store/orders.ts';
 import { purchaseWorkflowId } from '../workflows/ids.ts';
 import {
+  ASK_NOW_SIGNAL,
   type AttemptRequest,
   CANCEL_SIGNAL,
   type OperatorDecision,
@@ -44,6 +45,11 @@ export interface PurchaseStarter {
    * @throws CodedError `temporal_unavailable`
    */
   cancel(orderId: string): Promise<void>;
+  /**
+   * Has the order's workflow, if it runs, ask the gateway now instead of by its schedule.
+   * @throws CodedError `temporal_unavailable`
+   */
+  askNow(orderId: string): Promise<void>;
   isReachable(): Promise<boolean>;
   /** Resolves when no call is on its way any more; before that the connection must not be closed. */
   ended(): Promise<void>;
@@ -78,7 +84,8 @@ export function createPurchaseStarter(options: PurchaseStarterOptions): Purchase
         (await start(options, calls, { order, attempt, mode: 'again' })) ? 'resumed' : 'running',
       ),
     settle: (orderId, decision) => settle(client, calls, { orderId, decision }),
-    cancel: (orderId) => tellOfCancel(client, calls, orderId),
+    cancel: (orderId) => tell(client, calls, { orderId, word: CANCEL_SIGNAL }),
+    askNow: (orderId) => tell(client, calls, { orderId, word: ASK_NOW_SIGNAL }),
     isReachable: async () => {
       try {
         await calls.make(PROBE_TIMEOUT_MS, () => client.workflowService.getSystemInfo({}));
@@ -136,10 +143,15 @@ async function signal(client: Client, calls: TemporalCalls, { order, attempt }: 
   }
 }
 
-async function tellOfCancel(client: Client, calls: TemporalCalls, orderId: string): Promise<void> {
+/** Says a word to the order's workflow; to one that has ended there is nothing to say. */
+async function tell(
+  client: Client,
+  calls: TemporalCalls,
+  { orderId, word }: { readonly orderId: string; readonly word: typeof CANCEL_SIGNAL | typeof ASK_NOW_SIGNAL },
+): Promise<void> {
   try {
     const handle = client.workflow.getHandle(purchaseWorkflowId(orderId));
-    await calls.make(CALL_TIMEOUT_MS, () => handle.signal(CANCEL_SIGNAL));
+    await calls.make(CALL_TIMEOUT_MS, () => handle.signal(word));
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }

@@ -232,6 +232,10 @@ export const listQuery = z.strictObject({
   cursor: orderId.optional().meta({ description: 'The `next_cursor` of the page before.' }),
 });
 
+export const returnQuery = z
+  // Gateways add fields of their own to the address; they are not read.
+  .object({ signature: text(100).meta({ description: 'Says that the link was made here.' }) });
+
 export const payRequest = z
   .strictObject({
     payment_token: z.string({ error: 'Must be the payment token of the order.' }).max(200, 'Is not a payment token.'),

@@ -20,6 +20,7 @@ import { registerOrderHistoryRoutes } from './routes/order-history.ts';
 import { registerPayRoute } from './routes/pay.ts';
 import { registerReadOrderRoutes } from './routes/read-orders.ts';
 import { registerRefundRoutes } from './routes/refunds.ts';
+import { registerReturnRoute } from './routes/return.ts';
 import { registerEndpointRoutes } from './routes/webhook-endpoints.ts';
 import { registerWebhookRoute } from './routes/webhooks.ts';
 import { answerUnreadableRequest } from './unreadable-request.ts';
@@ -68,6 +69,7 @@ export function createApi(dependencies: ApiDependencies): FastifyInstance {
     routes.addHook('preValidation', refuseCardNumbers);
     registerCreateOrderRoute(routes, dependencies);
     registerPayRoute(routes, dependencies);
+    registerReturnRoute(routes, dependencies);
     registerReadOrderRoutes(routes, dependencies);
     registerOrderHistoryRoutes(routes, dependencies);
     registerDecisionRoute(routes, dependencies);

@@ -126,7 +126,13 @@ export async function startApplication(
   const folder = join(settings.dataFolder, 'application');
   await endLeftover('application', folder);
   const port = await keptPort(join(folder, 'port'), settings.ports.api);
-  const environment = { ...settings.environment, API_HOST: '127.0.0.1', API_PORT: String(port), ...variables };
+  const environment = {
+    ...settings.environment,
+    API_HOST: '127.0.0.1',
+    API_PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    ...variables,
+  };
   return startReady('application', entry, { folder, environment });
 }
 

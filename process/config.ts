@@ -24,6 +24,12 @@ const environment = z.object({
   DATABASE_POOL_SIZE: z.coerce.number().int().min(1).max(500).default(20),
   API_HOST: z.string().default('127.0.0.1'),
   API_PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  /** Where customers' browsers reach the API: gateways send them back there, and it sends them on to the shop. */
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: 'must be a web address' })
+    .refine((address) => !/[?#@]/.test(address), 'must have no query and no credentials')
+    .transform((address) => address.replace(/\/+$/, ''))
+    .optional(),
   PAYMENT_TOKEN_SECRET: z.string().min(32, 'must have at least 32 characters'),
   /** Tokens signed with this one are still believed: set it while the secret is changed, for as long as tokens live. */
   PAYMENT_TOKEN_SECRET_PREVIOUS: z.string().min(32, 'must have at least 32 characters').optional(),

@@ -70,7 +70,7 @@ export function registerPayRoute(instance: FastifyInstance, dependencies: ApiDep
       return answerOnce({ database, request, reply, scope: `order:${params.id}` }, async (keep) => {
         await reach('pay_received', params.id);
         const result = await pay(
-          { database, purchases, watch, metrics, breaker, log },
+          { database, purchases, watch, metrics, breaker, settings, log },
           {
             orderId: params.id,
             attemptNumber,

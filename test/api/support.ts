@@ -99,6 +99,7 @@ export async function startTestApi(testDatabase: TestDatabase, options: TestApiO
       paymentTokenSecrets: [SECRET, PREVIOUS_SECRET],
       paymentTokenSeconds: 3_600,
       orderExpirySeconds: 86_400,
+      publicUrl: null,
       payWaitSeconds: 5,
       refundApprovalLimits: {},
       ...options.settings,
@@ -181,6 +182,7 @@ export const NO_PURCHASES: PurchaseStarter = {
   resume: () => Promise.reject(new Error('This test has no order that was left alone')),
   settle: () => Promise.reject(new Error('This test settles nothing')),
   cancel: () => Promise.resolve(),
+  askNow: () => Promise.resolve(),
   isReachable: () => Promise.resolve(true),
   ended: () => Promise.resolve(),
 };
