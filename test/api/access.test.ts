@@ -19,13 +19,39 @@ const NEEDED: Readonly<Record<string, (typeof ROLES)[number]>> = {
   'GET /v1/orders/{id}': 'read',
   'GET /v1/orders/{id}/attempts': 'read',
   'GET /v1/orders/{id}/evidence': 'read',
+  'POST /v1/orders/{id}/cancel': 'write',
   'POST /v1/orders/{id}/decisions': 'operate',
+  'GET /v1/orders/{id}/entitlements': 'read',
+  'POST /v1/orders/{id}/entitlements/{kind}/redeem': 'write',
+  'POST /v1/orders/{id}/entitlements/{kind}/revoke': 'operate',
+  'GET /v1/orders/{id}/events': 'read',
+  'GET /v1/orders/{id}/refunds': 'read',
+  'POST /v1/orders/{id}/refunds': 'operate',
+  'GET /v1/refunds': 'read',
+  'GET /v1/refunds/{id}': 'read',
+  'POST /v1/refunds/{id}/approve': 'operate',
+  'POST /v1/refunds/{id}/withdraw': 'operate',
+  'GET /v1/inbox-events': 'operate',
+  'POST /v1/inbox-events/{event_id}/replay': 'operate',
+  'GET /v1/webhook-endpoints': 'operate',
+  'POST /v1/webhook-endpoints': 'operate',
+  'DELETE /v1/webhook-endpoints/{id}': 'operate',
+  'GET /v1/webhook-endpoints/{id}/deliveries': 'operate',
+  'POST /v1/webhook-endpoints/{id}/replays': 'operate',
+  'POST /v1/webhook-endpoints/{id}/rotate-secret': 'operate',
 };
-const OPEN = ['POST /v1/orders/{id}/pay', 'GET /healthz', 'GET /readyz', 'GET /metrics'];
+const OPEN = [
+  'POST /v1/orders/{id}/pay',
+  'GET /v1/orders/{id}/return',
+  'POST /v1/webhooks/{gateway}',
+  'GET /healthz',
+  'GET /readyz',
+  'GET /metrics',
+];
 
 const closed = operations.filter(({ behindAKey }) => behindAKey);
 
-test('every route of the description is behind a key, but for pay (by its token) and health', () => {
+test('every route of the description is behind a key, but for pay (by its token), the way back and webhooks (signed) and health', () => {
   expect(closed.map(({ name }) => name).sort()).toEqual(Object.keys(NEEDED).sort());
   expect(
     operations
@@ -36,7 +62,11 @@ test('every route of the description is behind a key, but for pay (by its token)
 });
 
 describe.each(closed)('$name', ({ name, method, path }) => {
-  const request = { method, url: path.replace('{id}', id), ...(method === 'POST' && { body: {} }) };
+  const request = {
+    method,
+    url: path.replace(/\{(id|event_id)\}/, id).replace('{kind}', 'order'),
+    ...(method === 'POST' && { body: {} }),
+  };
   const needed = NEEDED[name] ?? 'operate';
 
   test('no key: 401', async () => {
