@@ -10,7 +10,7 @@ import {
   setEventAside,
 } from '../store/inbox-upkeep.ts';
 import type { Standing, SweepInboxCommand, SweepInboxResult } from '../workflows/contracts.ts';
-import { stirRefunds } from './refund-news.ts';
+import { listWaitingRefunds, stirRefunds } from './refund-news.ts';
 import { readStanding } from './standing.ts';
 import type { Tools } from './tools.ts';
 
@@ -31,8 +31,10 @@ export async function applyEvents(tools: Tools, { orderId }: { readonly orderId:
 export async function applyStoredEvents(tools: InboxTools, orderId: string): Promise<void> {
   await matchInboxEvents(tools.database, { orderId, limit: MATCHES_MAX });
   const stored = await listStoredEvents(tools.database, orderId);
+  if (stored.length === 0) return;
+  const waiting = await listWaitingRefunds(tools, orderId);
   for (const id of stored) await applyOne(tools, id);
-  if (stored.length > 0) await stirRefunds(tools, orderId);
+  await stirRefunds(tools, orderId, waiting);
 }
 
 /** Applies one event, for which no purchase workflow was found. Should one run by now, it is told to look. */
@@ -40,14 +42,16 @@ export async function applyEvent(
   tools: InboxTools,
   { inboxEventId: id }: { readonly inboxEventId: string },
 ): Promise<InboxEventState> {
+  const before = await findInboxEvent(tools.database, id);
+  if (before === undefined) throw new Error(`There is no inbox event ${id}`);
+  const { orderId } = before;
+  const waiting = orderId === null ? [] : await listWaitingRefunds(tools, orderId);
   await applyOne(tools, id);
-  const event = await findInboxEvent(tools.database, id);
-  if (event === undefined) throw new Error(`There is no inbox event ${id}`);
-  if (event.orderId !== null) {
-    await tools.nudge(event.orderId).catch(() => undefined);
-    await stirRefunds(tools, event.orderId);
+  if (orderId !== null) {
+    await tools.nudge(orderId).catch(() => undefined);
+    await stirRefunds(tools, orderId, waiting);
   }
-  return event.state;
+  return (await findInboxEvent(tools.database, id))?.state ?? before.state;
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { DisputeStatus } from './dispute.ts';
+import type { Money } from './money.ts';
 import type { GatewayOutcome } from './outcome.ts';
 
 /** A webhook as it came: the exact bytes, because signatures are over bytes and not over re-written JSON. */
@@ -7,19 +9,43 @@ export interface RawWebhook {
   readonly body: Uint8Array;
 }
 
-/** What a gateway's event says of a charge. */
-export interface ChargeNews {
-  readonly subject: 'charge';
+/** Which charge an event is about, also one that tells of its refund or its dispute: so every event finds its order. */
+interface ChargeNamed {
   /** At least one of the two references is there. */
   readonly merchantReference: string | null;
   readonly gatewayReference: string | null;
-  readonly outcome: GatewayOutcome;
   /** The gateway account that the event names, when it is not the one it came in for: such news is never applied. */
   readonly foreignAccount: string | null;
 }
 
-/** More subjects (a refund, a dispute) are one more member here and one more line in store/apply-event.ts. */
-export type EventNews = ChargeNews;
+/** What a gateway's event says of a charge. */
+export interface ChargeNews extends ChargeNamed {
+  readonly subject: 'charge';
+  readonly outcome: GatewayOutcome;
+}
+
+/** What it says of a refund; at least one of the refund's two references is there. */
+export interface RefundEventNews extends ChargeNamed {
+  readonly subject: 'refund';
+  readonly refundReference: string | null;
+  /** The gateway's number for the refund. */
+  readonly refundGatewayReference: string | null;
+  readonly outcome: GatewayOutcome;
+}
+
+/** What it says of a dispute. */
+export interface DisputeEventNews extends ChargeNamed {
+  readonly subject: 'dispute';
+  /** The gateway's number for the dispute. */
+  readonly disputeGatewayReference: string;
+  readonly amount: Money;
+  readonly status: DisputeStatus;
+  /** The gateway's own words, without card data. */
+  readonly raw: string;
+}
+
+/** Another subject is one more member here and one more line in store/apply-event.ts. */
+export type EventNews = ChargeNews | RefundEventNews | DisputeEventNews;
 
 /** One genuine event of a gateway. */
 export interface GatewayEvent {

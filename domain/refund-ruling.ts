@@ -6,6 +6,8 @@ import { isRefundSettled, REFUND_TRANSITIONS, type RefundFailureCode, type Refun
 export interface RefundOnTrial {
   readonly status: RefundStatus;
   readonly amount: Money;
+  /** It had succeeded, and the bank sent the money back: that it succeeded is old news. */
+  readonly returned: boolean;
   /** The gateway's number in the news already belongs to another refund. */
   readonly gatewayReferenceTaken: boolean;
 }
@@ -31,12 +33,12 @@ export function ruleOnRefund(refund: RefundOnTrial, outcome: GatewayOutcome): Re
 }
 
 function findDoubt(
-  { status, amount, gatewayReferenceTaken }: RefundOnTrial,
+  { status, amount, returned, gatewayReferenceTaken }: RefundOnTrial,
   outcome: GatewayOutcome,
 ): string | undefined {
   if (
     outcome.kind === 'approved' &&
-    (status === 'failed' || status === 'requested' || status === 'awaiting_approval')
+    ((status === 'failed' && !returned) || status === 'requested' || status === 'awaiting_approval')
   ) {
     return `The gateway says that it refunded, and the refund is ${status}.`;
   }

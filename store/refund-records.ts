@@ -41,6 +41,7 @@ interface LockedRefund {
   readonly overPaymentId: string | null;
   readonly amount: Money;
   readonly status: RefundStatus;
+  readonly returned: boolean;
   readonly gatewayReferenceTaken: boolean;
 }
 
@@ -55,9 +56,11 @@ async function lockRefund(transaction: Queryable, { refundId, outcome }: RefundN
     amount_minor_units: number;
     currency: Currency;
     status: RefundStatus;
+    returned: boolean;
     reference_taken: boolean;
   }>(
     `select order_id, attempt_number, over_payment_id, amount_minor_units, currency, status,
+       coalesce(failure_code = 'returned_by_bank', false) as returned,
        exists (select from refunds other
                where other.gateway = refunds.gateway and other.gateway_reference = $2 and other.id <> $1) as reference_taken
      from refunds where id = $1 for update`,
@@ -71,6 +74,7 @@ async function lockRefund(transaction: Queryable, { refundId, outcome }: RefundN
     overPaymentId: row.over_payment_id,
     amount: { minorUnits: row.amount_minor_units, currency: row.currency },
     status: row.status,
+    returned: row.returned,
     gatewayReferenceTaken: row.reference_taken,
   };
 }

@@ -65,7 +65,7 @@ function genuine(reading: WebhookReading, onRefusal: (reason: string) => void) {
 /** Mostly the answer came first, and the row has it: then there is nothing to apply, and Temporal is left in peace. */
 async function saysNothingNew(database: Database, gateway: string, news: EventNews | null): Promise<boolean> {
   const attempt = readMerchantReference(news?.merchantReference ?? '');
-  if (news === null || attempt === undefined || news.foreignAccount !== null) return false;
+  if (news?.subject !== 'charge' || attempt === undefined || news.foreignAccount !== null) return false;
   return isNothingNew(database, { ...attempt, kind: 'webhook', outcome: news.outcome }, gateway);
 }
 

@@ -14,7 +14,8 @@ export interface RefundConnection {
   readonly capabilities: GatewayCapabilities;
 }
 
-const wireRefund = z.object({
+/** A refund as the gateway tells it. Fields that are not named here may come and go. */
+export const wireRefund = z.object({
   id: z.string().regex(/^[A-Za-z0-9_]{1,64}$/),
   reference: z.string(),
   status: z.enum(['succeeded', 'failed', 'pending']),
@@ -76,11 +77,12 @@ function outcomeOfError(result: HttpResult & { readonly kind: 'answered' }, json
 
 interface Asked {
   readonly reference: string;
-  readonly capabilities: GatewayCapabilities;
+  readonly capabilities: Pick<GatewayCapabilities, 'currencyDecimals'>;
   readonly raw: string;
 }
 
-function outcomeOfRefund(answer: WireRefund, { reference, capabilities, raw }: Asked) {
+/** What a refund object means; one about another refund is nobody's answer. */
+export function outcomeOfRefund(answer: WireRefund, { reference, capabilities, raw }: Asked) {
   if (answer.reference !== reference) return unknown('the answer is about another refund', raw);
   const word = { gatewayReference: answer.id, raw };
   switch (answer.status) {

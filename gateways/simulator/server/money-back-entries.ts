@@ -22,8 +22,12 @@ const refundRow = {
 const disputeRow = { ...row, dispute_id: z.string(), request: z.null() };
 
 export const MONEY_BACK_SHAPES = [
-  /** Money has gone back to the customer. */
-  z.strictObject({ kind: z.literal('refund_moved'), ...refundRow }),
+  /** Money has gone back to the customer; with `comes_back` his bank will return it. */
+  z.strictObject({
+    kind: z.literal('refund_moved'),
+    comes_back: z.strictObject({ at: z.iso.datetime(), code: z.string() }).optional(),
+    ...refundRow,
+  }),
   z.strictObject({ kind: z.literal('refund_declined'), code: z.string(), ...refundRow }),
   /** A refund that waits for a time, then is as `settles_as` says. */
   z.strictObject({

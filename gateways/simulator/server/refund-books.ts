@@ -17,6 +17,8 @@ export interface Refund {
   readonly createdAt: string;
   readonly settlesAt: string | null;
   readonly settlesAs: 'approved' | 'declined' | null;
+  /** When the customer's bank will send it back, and why. */
+  readonly comesBack: { readonly at: string; readonly code: string } | null;
 }
 
 /** What the gateway remembers of refunds; made from the ledger, like everything that it knows. */
@@ -29,6 +31,7 @@ export interface RefundBooks {
   keyUse(account: string, key: string): { refundId: string; fingerprint: string; usedAt: string } | undefined;
   /** What has gone back of a charge, or may still. */
   takenFrom(chargeId: string): number;
+  /** Refunds that time will change; asked for once, after a start. */
   waitingForTime(): readonly Refund[];
 }
 
@@ -56,7 +59,8 @@ export function createRefundBooks(): RefundBooks {
       all()
         .filter((refund) => refund.chargeId === chargeId && refund.status !== 'failed')
         .reduce((sum, { amount }) => sum + amount.minor_units, 0),
-    waitingForTime: () => all().filter(({ status }) => status === 'pending'),
+    waitingForTime: () =>
+      all().filter(({ status, comesBack }) => status === 'pending' || (status === 'succeeded' && comesBack !== null)),
   };
 }
 
@@ -83,5 +87,6 @@ function refundAfter(entry: DecidingEntry, before: Refund | undefined): Refund {
     failureCode: 'code' in entry ? entry.code : null,
     settlesAt: isOpen ? entry.settles_at : null,
     settlesAs: isOpen ? entry.settles_as : null,
+    comesBack: entry.kind === 'refund_moved' ? (entry.comes_back ?? null) : null,
   };
 }

@@ -7,7 +7,8 @@ import { type Exchange, Refusal, type Reply, readJson } from './exchange.ts';
 import { deliveryFault, inquiryFault, rulingFault } from './faults.ts';
 import { deliverInquiry } from './inquiry-route.ts';
 import type { Refund } from './refund-books.ts';
-import { processRefund, type RefundRequest, refundOnTheWire } from './refunding.ts';
+import { refundOnTheWire } from './refund-on-the-wire.ts';
+import { processRefund, type RefundRequest } from './refunding.ts';
 import type { Simulator } from './simulator.ts';
 
 const refundBody = z.strictObject({

@@ -4,6 +4,7 @@ import type { WireMoney } from './entries.ts';
 import { Refusal, type Reply } from './exchange.ts';
 import type { RulingFault } from './faults.ts';
 import type { Refund } from './refund-books.ts';
+import { refundOnTheWire } from './refund-on-the-wire.ts';
 import { later, record, type Simulator } from './simulator.ts';
 
 /** A request for a refund that has the right form. */
@@ -35,8 +36,7 @@ export async function processRefund(
   if (refund === undefined) throw new Error(`The books do not hold the refund ${id}`);
   await durable;
   settleRefundInTime(simulator, refund);
-  if (ruling?.kind === 'fails_later')
-    later(ruling.seconds * 1_000, async () => void (await returnRefund(simulator, id, ruling.code)));
+  await simulator.webhooks.mayAnswer(id);
   return { status: 201, body: refundOnTheWire(refund) };
 }
 
@@ -86,14 +86,20 @@ function refundEntry(row: RefundRow, ruling: RulingFault | undefined) {
       const wait = { settles_at: settlesAt, settles_as: ruling.settles_as, code: ruling.code };
       return { kind: 'refund_opened', ...wait, ...row } as const;
     }
+    case 'fails_later': {
+      const comesBackAt = new Date(Date.now() + ruling.seconds * 1_000).toISOString();
+      return { kind: 'refund_moved', comes_back: { at: comesBackAt, code: ruling.code }, ...row } as const;
+    }
     default:
       return { kind: 'refund_moved', ...row } as const;
   }
 }
 
-/** Settles a pending refund when its time has come, whether or not this process made it. */
+/** Settles a pending refund, or returns one that is to come back, when its time has come, whether or not this process made it. */
 export function settleRefundInTime(simulator: Simulator, refund: Refund): void {
-  const { settlesAt, settlesAs, failureCode } = refund;
+  const { settlesAt, settlesAs, failureCode, comesBack } = refund;
+  if (comesBack !== null)
+    later(Date.parse(comesBack.at) - Date.now(), async () => returnRefund(simulator, refund.id, comesBack.code));
   if (settlesAt === null || settlesAs === null) return;
   later(Date.parse(settlesAt) - Date.now(), async () => {
     const row = lateRow(refund);
@@ -105,11 +111,11 @@ export function settleRefundInTime(simulator: Simulator, refund: Refund): void {
   });
 }
 
-/** The customer's bank sends a refund back; undefined when it had not reached it. */
-function returnRefund(simulator: Simulator, id: string, code: string): Promise<void> | undefined {
+/** The customer's bank sends a refund back, if it had reached it. */
+async function returnRefund(simulator: Simulator, id: string, code: string): Promise<void> {
   const refund = simulator.books.refunds.refund(id);
-  if (refund?.status !== 'succeeded') return undefined;
-  return record(simulator, { kind: 'refund_returned', code, ...lateRow(refund) }).durable;
+  if (refund?.status !== 'succeeded') return;
+  await record(simulator, { kind: 'refund_returned', code, ...lateRow(refund) }).durable;
 }
 
 function lateRow({ id, account, reference, chargeId, chargeReference, amount }: Refund) {
@@ -131,9 +137,4 @@ function replyTo({ treatedAs, refund }: Known): Reply {
 
 function refused(status: number, code: string, message: string): Reply {
   return { status, body: { error: { code, message } } };
-}
-
-export function refundOnTheWire({ id, reference, chargeId, status, amount, failureCode, createdAt }: Refund): object {
-  const failure = status === 'failed' ? failureCode : null;
-  return { id, reference, charge: chargeId, status, amount, failure_code: failure, created_at: createdAt };
 }

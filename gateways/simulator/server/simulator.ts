@@ -1,3 +1,4 @@
+import { announcementOf } from './announcement.ts';
 import { type Books, type Charge, createBooks } from './books.ts';
 import type { Entry, NewEntry } from './entries.ts';
 import { endProcess } from './fatal.ts';
@@ -36,9 +37,6 @@ export async function openSimulator(ledgerPath: string): Promise<Simulator> {
   return simulator;
 }
 
-/** Rows after which a charge has a status that its merchant was not told by webhook. */
-const CHARGE_HAS_CHANGED: ReadonlySet<Entry['kind']> = new Set(['money_moved', 'charge_declined', 'charge_opened']);
-
 /**
  * Writes one row. The books know it at once, so that a second request in the same instant meets the first one's charge;
  * nobody is told of it before `durable`.
@@ -50,9 +48,8 @@ export function record(
   const appended = simulator.ledger.append(row);
   simulator.books.apply(appended.entry);
   simulator.view.apply(appended.entry);
-  const { kind, gateway_reference: id } = appended.entry;
-  const charge = id === null || !CHARGE_HAS_CHANGED.has(kind) ? undefined : simulator.books.charge(id);
-  if (charge !== undefined) void appended.durable.then(() => simulator.webhooks.announce(charge));
+  const news = announcementOf(simulator.books, appended.entry);
+  if (news !== undefined) void appended.durable.then(() => simulator.webhooks.announce(news));
   return appended;
 }
 

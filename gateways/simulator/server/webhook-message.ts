@@ -1,19 +1,18 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { Charge } from './books.ts';
-import { chargeOnTheWire } from './charge-on-the-wire.ts';
+import type { Announcement } from './announcement.ts';
 import type { WebhookFault } from './webhook-faults.ts';
 
-/** The body of an event about a charge, as it is at this moment and as the fault bends it. */
-export function eventBody(charge: Charge, origin: string, fault: WebhookFault | undefined): string {
+/** The body of an event, as things are at this moment and as the fault bends it. */
+export function eventBody(news: Announcement, origin: string, fault: WebhookFault | undefined): string {
   const wrong = fault?.kind === 'webhook_wrong' ? fault : undefined;
-  const { minor_units: minorUnits, currency } = charge.amount;
+  const { minor_units: minorUnits, currency } = news.amount;
   const amount = { minor_units: minorUnits + (wrong?.by ?? 0), currency: wrong?.currency ?? currency };
   return JSON.stringify({
-    type: fault?.kind === 'webhook_unknown_kind' ? 'charge.pondered' : `charge.${charge.status}`,
-    // Whole seconds, as many gateways have them: two events of one charge often carry the same.
+    type: fault?.kind === 'webhook_unknown_kind' ? `${news.subject}.pondered` : news.type,
+    // Whole seconds, as many gateways have them: two events about one thing often carry the same.
     timestamp: new Date(Math.floor(Date.now() / 1_000) * 1_000).toISOString(),
-    account: wrong?.account ?? charge.account,
-    data: chargeOnTheWire({ ...charge, amount }, origin),
+    account: wrong?.account ?? news.account,
+    data: news.data(amount, origin),
   });
 }
 

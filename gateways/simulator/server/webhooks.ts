@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Charge } from './books.ts';
+import type { Announcement } from './announcement.ts';
 import type { FaultBook } from './faults.ts';
 import { type WebhookFault, webhookFault } from './webhook-faults.ts';
 import { eventBody, signedHeaders, strangersSecret } from './webhook-message.ts';
@@ -14,7 +14,7 @@ export const webhookTarget = z.strictObject({
     .array(z.string().regex(/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/))
     .min(1)
     .max(4),
-  /** How long after the charge its event leaves. */
+  /** How long after what it tells of an event leaves. */
   delay_ms: z.number().int().min(0).max(60_000).default(0),
 });
 
@@ -30,7 +30,9 @@ export interface WebhookTry {
 export interface WebhookRecord {
   readonly id: string;
   readonly account: string;
+  /** The merchant's reference of the charge. */
   readonly reference: string;
+  /** The gateway's number for what it tells of. */
   readonly gateway_reference: string;
   readonly type: string;
   readonly body: string;
@@ -48,15 +50,15 @@ const TRY_TIMEOUT_MS = 10_000;
 const FIRST_MS_MAX = 10_000;
 
 /**
- * Tells of charges by webhook, each event again and again until it is answered 2xx. Targets and events stand in memory: a
+ * Tells of charges, refunds and disputes by webhook, each event again and again until it is answered 2xx. Targets and events stand in memory: a
  * restarted simulator has forgotten what it had not delivered, as if those events were lost.
  */
 export interface WebhookSender {
   aim(account: string, target: (WebhookTarget & { readonly origin: string }) | null): void;
-  /** Called when a charge has got a new status and its row is on the disk. */
-  announce(charge: Charge): void;
-  /** Resolves when the charge may be answered: at once, unless its event is to come first. */
-  mayAnswer(chargeId: string): Promise<void>;
+  /** Called when its row is on the disk. */
+  announce(news: Announcement): void;
+  /** Resolves when the charge or refund may be answered: at once, unless its event is to come first. */
+  mayAnswer(id: string): Promise<void>;
   records(): readonly WebhookRecord[];
   close(): void;
 }
@@ -69,21 +71,21 @@ export function createWebhookSender(faultBook: Pick<FaultBook, 'take'>): Webhook
       if (target === null) desk.targets.delete(account);
       else desk.targets.set(account, target);
     },
-    announce(charge) {
-      const target = desk.targets.get(charge.account);
+    announce(news) {
+      const target = desk.targets.get(news.account);
       if (target === undefined) return;
-      const { account, reference } = charge;
-      const fault = faultBook.take(webhookFault, { account, reference, paymentMethod: null });
-      const waiting = desk.held.get(charge.id) ?? [];
-      desk.held.delete(charge.id);
-      const sent = send(desk, { charge, target, fault });
+      const { id, account, reference, subject: request } = news;
+      const fault = faultBook.take(webhookFault, { account, reference, paymentMethod: null, request });
+      const waiting = desk.held.get(id) ?? [];
+      desk.held.delete(id);
+      const sent = send(desk, { news, target, fault });
       void sent.then(() => Promise.all(waiting.map((record) => deliver(desk, record, 0))));
       if (fault?.kind !== 'webhook_first') return;
-      first.set(charge.id, Promise.race([sent, sleep(FIRST_MS_MAX, undefined, { ref: false })]));
+      first.set(id, Promise.race([sent, sleep(FIRST_MS_MAX, undefined, { ref: false })]));
     },
-    mayAnswer: async (chargeId) => {
-      await first.get(chargeId);
-      first.delete(chargeId);
+    mayAnswer: async (id) => {
+      await first.get(id);
+      first.delete(id);
     },
     records: () => desk.records,
     close: () => desk.ended.abort(),
@@ -95,33 +97,33 @@ type Target = WebhookTarget & { readonly origin: string };
 interface Desk {
   readonly targets: Map<string, Target>;
   readonly records: Draft[];
-  /** Events that wait for the next one about their charge. */
+  /** Events that wait for the next one about the same charge, refund or dispute. */
   readonly held: Map<string, Draft[]>;
   readonly ended: AbortController;
 }
 
-interface Announcement {
-  readonly charge: Charge;
+interface Sending {
+  readonly news: Announcement;
   readonly target: Target;
   readonly fault: WebhookFault | undefined;
 }
 
 /** Resolves when the event is delivered, or at once when it is not to be. */
-async function send(desk: Desk, announcement: Announcement): Promise<void> {
-  const { charge, target, fault } = announcement;
-  const record = write(desk, announcement);
+async function send(desk: Desk, sending: Sending): Promise<void> {
+  const { news, target, fault } = sending;
+  const record = write(desk, sending);
   switch (fault?.kind) {
     case 'webhook_lost':
       return;
     case 'webhook_late':
       return deliver(desk, record, fault.seconds * 1_000);
     case 'webhook_out_of_order':
-      desk.held.set(charge.id, [...(desk.held.get(charge.id) ?? []), record]);
+      desk.held.set(news.id, [...(desk.held.get(news.id) ?? []), record]);
       return;
     case 'webhook_first':
       return deliver(desk, record, 0);
     case 'webhook_twice': {
-      const again = fault.as === 'same_event' ? { ...record } : write(desk, announcement);
+      const again = fault.as === 'same_event' ? { ...record } : write(desk, sending);
       await Promise.all([record, again].map((one) => deliver(desk, one, target.delay_ms)));
       return;
     }
@@ -130,10 +132,10 @@ async function send(desk: Desk, announcement: Announcement): Promise<void> {
   }
 }
 
-function write({ records }: Desk, { charge, target, fault }: Announcement): Draft {
-  const body = eventBody(charge, target.origin, fault);
+function write({ records }: Desk, { news, target, fault }: Sending): Draft {
+  const body = eventBody(news, target.origin, fault);
   const { type } = JSON.parse(body) as { readonly type: string };
-  const { account, reference, id } = charge;
+  const { account, reference, id } = news;
   const record: Draft = {
     id: `evt_${randomUUID().replaceAll('-', '')}`,
     account,
