@@ -113,7 +113,7 @@ export async function insertOrder(database: Queryable, order: NewOrder): Promise
         order.returnUrl,
         order.expiresAt,
         order.createdAt,
-        order.fallbackGateways ?? [],
+        order.fallbackGateways,
         order.entitlementKinds,
         order.product ?? null,
         order.customer ?? null,

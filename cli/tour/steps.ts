@@ -13,7 +13,7 @@ export interface Ledger {
   /** Scripts a fault for every request of this order. */
   fault(
     orderId: string,
-    fault: { readonly kind: string; readonly seconds?: number; readonly code?: string },
+    fault: { readonly kind: string; readonly seconds?: number; readonly code?: string; readonly as?: string },
   ): Promise<void>;
   waitForCharge(orderId: string): Promise<void>;
 }

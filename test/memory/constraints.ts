@@ -1,5 +1,5 @@
 import { evaluate, type Scope } from './evaluate.ts';
-import type { Run } from './execute.ts';
+import type { Run } from './run.ts';
 import { isIndexed, type Row, rowsOf, type Table, type Unique } from './tables.ts';
 import { compare } from './values.ts';
 

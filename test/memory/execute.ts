@@ -1,8 +1,9 @@
 import { conflictWith, constrain } from './constraints.ts';
 import { evaluate, type Scope } from './evaluate.ts';
+import type { Run } from './run.ts';
 import { runByPosition, runSelect, scopesOf } from './select.ts';
 import type { Assignment, Delete, Insert, Output, Select, Statement, Update } from './syntax.ts';
-import { type Journal, put, type Row, type Table } from './tables.ts';
+import { put, type Row, type Table } from './tables.ts';
 import { fireTriggers } from './triggers.ts';
 import { toType } from './values.ts';
 
@@ -10,17 +11,6 @@ export interface Answer {
   readonly rows: Row[];
   readonly rowCount: number;
   readonly command: string;
-}
-
-/** What a statement works on. */
-export interface Run {
-  readonly tables: ReadonlyMap<string, Table>;
-  /** The rows of the statement's own WITH queries, by name. */
-  readonly named: ReadonlyMap<string, readonly Row[]>;
-  readonly journal: Journal;
-  readonly now: () => string;
-  /** Constraints and guards that are not held, for those who want to see what happens then. */
-  readonly dropped: ReadonlySet<string>;
 }
 
 /** Carries out one statement. Its WITH queries run one after the other, and the next one sees what the one before has done. */

@@ -1,7 +1,7 @@
 import { ATTEMPT_TRANSITIONS } from '../../domain/attempt.ts';
 import { ORDER_TRANSITIONS } from '../../domain/order.ts';
 import { CHECK, refusal } from './constraints.ts';
-import type { Run } from './execute.ts';
+import type { Run } from './run.ts';
 import { type Row, rowsOf, type Table } from './tables.ts';
 
 /** A row as it comes to a table: new, or in the place of another. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { BUGS } from './bugs.ts';
 import { loadProduct, type Product } from './product.ts';
-import { runSeed, type SeedReport } from './world.ts';
+import { runSeed, type SeedReport } from './seed.ts';
 
 /**
  * `npm run simulate -- --seeds 300`: as many seeds, from `--seed` on; `--seed N` alone plays one seed again. `--bug a,b`

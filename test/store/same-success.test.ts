@@ -16,7 +16,13 @@ const statusOf = async (orderId: string) => (await findOrder(database, orderId))
 
 type Outcome = Parameters<typeof recordNews>[1]['outcome'];
 
-function tell(orderId: string, kind: 'gateway_response' | 'inquiry', outcome: Outcome, attemptNumber = 1) {
+interface Word {
+  readonly kind: 'gateway_response' | 'inquiry';
+  readonly outcome: Outcome;
+  readonly attemptNumber?: number;
+}
+
+function tell(orderId: string, { kind, outcome, attemptNumber = 1 }: Word) {
   return recordNews(database, { orderId, attemptNumber, kind, outcome, now: later(0) });
 }
 
@@ -35,8 +41,8 @@ test(`C19, C45: event, answer, inquiry and readers at the same instant, ${ORDERS
       const events = await Promise.all([1, 2].map(() => receive(database, eventOf(orderId, { outcome }))));
       await Promise.all([
         ...events.map(apply),
-        tell(orderId, 'gateway_response', outcome),
-        tell(orderId, 'inquiry', outcome),
+        tell(orderId, { kind: 'gateway_response', outcome }),
+        tell(orderId, { kind: 'inquiry', outcome }),
         findOrder(database, orderId),
       ]);
     }),
@@ -56,7 +62,7 @@ test('C22: an event that overtakes the answer belongs to the order that is there
   const before = await orders();
   const outcome = approved();
   expect(await apply(await receive(database, eventOf(orderId, { outcome })))).toBe('applied');
-  expect(await tell(orderId, 'gateway_response', outcome)).toEqual({ kind: 'nothing_new' });
+  expect(await tell(orderId, { kind: 'gateway_response', outcome })).toEqual({ kind: 'nothing_new' });
   expect(await orders()).toBe(before);
   expect(await countOf('payment_attempts where order_id = $1', orderId)).toBe(1);
 });
@@ -73,7 +79,7 @@ describe('a payment that is known is not taken back by what is older', () => {
     const orderId = await sentOrder(database);
     await apply(await receive(database, eventOf(orderId)));
     for (const kind of ['gateway_response', 'inquiry'] as const) {
-      expect(await tell(orderId, kind, outcome)).toEqual({ kind: 'nothing_new' });
+      expect(await tell(orderId, { kind, outcome })).toEqual({ kind: 'nothing_new' });
     }
     expect(await findOrder(database, orderId)).toMatchObject({ status: 'paid', needsReview: false });
   });
@@ -82,15 +88,18 @@ describe('a payment that is known is not taken back by what is older', () => {
 test('C43: three declines, then a success half a day later that is told by an event of another kind', async () => {
   const orderId = await sentOrder(database);
   for (const attemptNumber of [1, 2, 3]) {
-    await tell(orderId, 'gateway_response', declined, attemptNumber);
+    await tell(orderId, { kind: 'gateway_response', outcome: declined, attemptNumber });
     await sendAttempt(database, orderId, attemptNumber + 1);
   }
-  await tell(orderId, 'gateway_response', { kind: 'pending', raw: '' }, 4);
+  await tell(orderId, { kind: 'gateway_response', outcome: { kind: 'pending', raw: '' }, attemptNumber: 4 });
   const told = { type: 'payment.settled', news: null, now: later(43_200) };
   const id = await receive(database, { ...eventOf(orderId), ...told });
   expect(await apply(id)).toBeUndefined();
   expect(await statusOf(orderId)).not.toBe('failed');
-  expect(await tell(orderId, 'inquiry', approved(), 4)).toMatchObject({ kind: 'applied', orderStatus: 'paid' });
+  expect(await tell(orderId, { kind: 'inquiry', outcome: approved(), attemptNumber: 4 })).toMatchObject({
+    kind: 'applied',
+    orderStatus: 'paid',
+  });
   expect((await listEvents(database, orderId)).map(({ kind }) => kind)).toEqual([
     ...Array.from({ length: 3 }, () => 'order.failed'),
     'order.paid',
@@ -102,10 +111,10 @@ test.each(['webhook', 'inquiry'] as const)(
   async (kind) => {
     const [first, second] = [await sentOrder(database), await sentOrder(database)];
     const outcome = approved(PRICE, `ch_${kind}_61`);
-    await tell(first, 'gateway_response', outcome);
+    await tell(first, { kind: 'gateway_response', outcome });
     const ruling =
       kind === 'inquiry'
-        ? (await tell(second, kind, outcome)).kind
+        ? (await tell(second, { kind, outcome })).kind
         : await apply(await receive(database, eventOf(second, { outcome })));
     expect(ruling).toBe('doubted');
     expect(await statusOf(first)).toBe('paid');
