@@ -1,10 +1,17 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { merchantReference } from '../../domain/merchant-reference.ts';
 import type { FaultInput } from '../../gateways/simulator/control.ts';
 import { useStack, waitUntil } from '../support/stack.ts';
 
-const bench = useStack({ INQUIRY_SCHEDULE_SECONDS: '1,2,4,300', HANDOVER_AFTER_MS: '1000' }, true);
+const bench = useStack(
+  { INQUIRY_SCHEDULE_SECONDS: '1,2,4,300', HANDOVER_AFTER_MS: '1000', REFUND_APPROVAL_LIMITS: '{"EUR": 5000}' },
+  true,
+);
+const COMMAND = join(import.meta.dirname, '..', '..', 'cli', 'paidonce.mjs');
 
 interface Refund {
   readonly id: string;
@@ -36,9 +43,9 @@ const matchOf = (orderId: string, request: 'charge' | 'refund') => ({
 const addFault = (orderId: string, fault: FaultInput['fault']) =>
   bench.simulator().addFault({ fault, match: matchOf(orderId, 'refund') });
 
-/** An order of 10.00, paid. */
-async function paidOrder(): Promise<string> {
-  const { body } = await call('/v1/orders', { amount: { minor_units: 1_000, currency: 'EUR' } });
+/** An order, paid. */
+async function paidOrder(minorUnits = 1_000): Promise<string> {
+  const { body } = await call('/v1/orders', { amount: { minor_units: minorUnits, currency: 'EUR' } });
   const order = body as unknown as Parameters<ReturnType<typeof bench.shop>['pay']>[0];
   expect((await bench.shop().pay(order)).body.status).toBe('paid');
   return order.id;
@@ -175,4 +182,30 @@ test('an over-payment: a late approval of a dead attempt is refunded once, and t
   expect((await shop.pay(refused.body)).body.status).toBe('paid');
   expect(await orderOf(order.id)).toMatchObject({ status: 'paid', refund_status: 'none' });
   expect(await moved(order.id)).toEqual({ charges: 2, refunds: 1, refunded: 1_999 });
+});
+
+/** As a person types it. */
+async function command<Answer>(apiKey: string, ...words: readonly string[]): Promise<Answer> {
+  const { addresses, databaseUrl } = bench.stack();
+  const access = { PAIDONCE_API_URL: addresses.api, PAIDONCE_API_KEY: apiKey, DATABASE_URL: databaseUrl };
+  const env = { ...process.env, ...access };
+  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND, ...words, '--json'], { env });
+  return JSON.parse(stdout) as Answer;
+}
+
+test('an operator makes a refund from the command line, and a second one above the limit lets it go', async () => {
+  const { developmentKey } = bench.stack();
+  const orderId = await paidOrder(9_000);
+  const refunds = async (...words: readonly string[]) =>
+    (await command<{ refunds: Refund[] }>(developmentKey, 'refunds', ...words)).refunds;
+  const [made] = await refunds('create', orderId, '--minor-units', '6000', '--reason', 'The parcel was lost.');
+  expect(made).toMatchObject({ status: 'awaiting_approval' });
+  expect((await refunds('list', '--status', 'awaiting_approval')).map(({ id }) => id)).toEqual([made?.id]);
+  await expect(refunds('approve', made?.id ?? '')).rejects.toThrow(/refund_approver_is_requester/);
+  const second = ['api-keys', 'create', '--role', 'operate', '--name', 'second'] as const;
+  const { key } = await command<{ key: string }>(developmentKey, ...second);
+  await command(key, 'refunds', 'approve', made?.id ?? '');
+  await allSettled(orderId, 1);
+  expect(await refunds('show', made?.id ?? '')).toMatchObject([{ status: 'succeeded' }]);
+  expect(await moved(orderId)).toEqual({ charges: 1, refunds: 1, refunded: 6_000 });
 });
