@@ -11,7 +11,7 @@ create table inbox_events (
   occurred_at timestamptz,
   received_at timestamptz not null,
   -- The bytes that were verified, but for card numbers: those are blacked out, because a row in clear may hold none.
-  body bytea not null constraint inbox_events_body_bounded check (length(body) <= 262144),
+  body bytea not null constraint inbox_events_body_bounded check (length(body) <= 2097152),
   -- How the gateway's folder has read it (domain/gateway-event.ts); json and not jsonb, which refuses some texts.
   news json,
   merchant_reference text constraint inbox_events_merchant_reference_bounded check (length(merchant_reference) between 1 and 255),

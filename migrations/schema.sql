@@ -152,7 +152,7 @@ create table inbox_events (
   remark text,
   applied_at timestamp with time zone,
   constraint inbox_events_applied_has_time CHECK (((state = ANY (ARRAY['applied'::text, 'nothing_new'::text, 'doubted'::text])) = (applied_at IS NOT NULL))),
-  constraint inbox_events_body_bounded CHECK ((length(body) <= 262144)),
+  constraint inbox_events_body_bounded CHECK ((length(body) <= 2097152)),
   constraint inbox_events_event_id_bounded CHECK (((length(event_id) >= 1) AND (length(event_id) <= 255))),
   constraint inbox_events_event_type_bounded CHECK (((length(event_type) >= 1) AND (length(event_type) <= 100))),
   constraint inbox_events_gateway_bounded CHECK (((length(gateway) >= 1) AND (length(gateway) <= 64))),

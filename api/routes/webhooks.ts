@@ -11,8 +11,8 @@ import type { ApiDependencies } from '../dependencies.ts';
 import * as schemas from '../schemas.ts';
 import { problems } from './documentation.ts';
 
-/** No gateway's event is larger; many advise a tenth of it. */
-const WEBHOOK_LENGTH_MAX = 128 * 1_024;
+/** Far more than gateways send; a smaller limit has lost events of large orders elsewhere (C109). */
+const WEBHOOK_LENGTH_MAX = 1_024 * 1_024;
 
 /**
  * Where gateways tell us of charges. The event is on the disk before the answer leaves, because after a 2xx it never comes

@@ -34,7 +34,7 @@ export function inboxEventRefusals(database: Database): Refusals {
     inbox_events_gateway_bounded: { 'a gateway without a name': () => insert({ gateway: '' }) },
     inbox_events_event_id_bounded: { 'an id that is too long': () => insert({ event_id: text(256) }) },
     inbox_events_event_type_bounded: { 'a kind that is too long': () => insert({ event_type: text(101) }) },
-    inbox_events_body_bounded: { 'a body that is too large': () => insert({ body: Buffer.alloc(262_145) }) },
+    inbox_events_body_bounded: { 'a body that is too large': () => insert({ body: Buffer.alloc(2_097_153) }) },
     inbox_events_merchant_reference_bounded: { 'an empty reference': () => insert({ merchant_reference: '' }) },
     inbox_events_gateway_reference_bounded: { 'an empty reference': () => insert({ gateway_reference: '' }) },
     inbox_events_state_known: {
