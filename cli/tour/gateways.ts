@@ -12,7 +12,8 @@ const ABSENT_CONCLUSIVE_AFTER_SECONDS = 2;
 const NO_REPEAT_PROTECTION = { idempotency_key: { mode: 'ignored' }, unique_reference: 'ignored' } as const;
 
 /**
- * The value of GATEWAYS for the tour: two accounts at the simulator that differ in what protects from a repeat. Their
+ * The value of GATEWAYS for the tour: two accounts at the simulator that differ in what protects from a repeat, and in whether
+ * a reference can be closed: where it can, an order that is cancelled while its customer acts is soon over. Their
  * webhooks are believed when they are signed with the secret in one of the variables; without any they send none.
  */
 export function tourGateways(
@@ -23,14 +24,14 @@ export function tourGateways(
     call_timeout_seconds: CALL_TIMEOUT_SECONDS,
     absent_conclusive_after_seconds: ABSENT_CONCLUSIVE_AFTER_SECONDS,
   };
-  const settings = (repeat: { readonly by: string }) => ({
+  const settings = (repeat: { readonly by: string }, close: boolean) => ({
     url: simulatorAddress,
     ...(webhookSecretVariables !== null && { webhook_secret_envs: webhookSecretVariables }),
-    capabilities: { repeat, ...common },
+    capabilities: { repeat, close, ...common },
   });
   return [
-    { name: 'simulator', kind: 'simulator', settings: settings({ by: 'key' }) },
-    { name: GATEWAY_WITHOUT_KEYS, kind: 'simulator', settings: settings({ by: 'nothing' }) },
+    { name: 'simulator', kind: 'simulator', settings: settings({ by: 'key' }, true) },
+    { name: GATEWAY_WITHOUT_KEYS, kind: 'simulator', settings: settings({ by: 'nothing' }, false) },
   ];
 }
 

@@ -22,7 +22,7 @@ export interface RestartPath {
  * What the gateway is declared to need. The first inquiry finds no reference that a request could still bring; the second
  * one, after our own call's three seconds, does.
  */
-export const RESTART_CAPABILITIES = { call_timeout_seconds: 3, absent_conclusive_after_seconds: 1 };
+export const RESTART_CAPABILITIES = { call_timeout_seconds: 3, absent_conclusive_after_seconds: 1, close: true };
 const SCHEDULE = { scheduleSeconds: [0.3, 4.5, 9, 15, 20] };
 
 const ATTEMPT = ['makeAttempt'];
@@ -76,6 +76,18 @@ export const RESTART_PATHS: readonly RestartPath[] = [
     options: { ...SCHEDULE, paymentMethods: ['tok_declined'], expiresInMs: 7_000 },
     steps: [...ATTEMPT, 'expire'],
     ends: { status: 'expired', attempts: 1 },
+    charges: 0,
+  },
+  {
+    what: 'cancelled while the customer acts',
+    // Asked when the wish comes, and closed once our own call's three seconds are over.
+    options: { scheduleSeconds: [4, 9, 15, 20], paymentMethods: ['tok_action'] },
+    meanwhile: async (purchase) => {
+      await waitUntil('the action', async () => (await purchase.row()).orderStatus === 'requires_action');
+      await purchase.cancel();
+    },
+    steps: [...ATTEMPT, 'look', 'inquire', 'inquire', 'cancel'],
+    ends: { status: 'cancelled', attempts: 1 },
     charges: 0,
   },
   {
