@@ -1,11 +1,13 @@
 /** Where a worker kills itself. */
 export interface Death {
   readonly orderId: string;
+  /** For a death in a step of a refund and not of its order. */
+  readonly refundId?: string;
   readonly step: string;
   /** Which one: the number of an attempt, the count of any other step. */
   readonly nth: number;
   readonly moment: Moment;
-  /** The merchant reference of the request, for the moments inside an attempt. */
+  /** The merchant or refund reference of the request, for the moments inside an attempt or a refund. */
   readonly reference: string;
 }
 

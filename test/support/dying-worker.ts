@@ -91,11 +91,13 @@ function dyingSteps(): Record<string, (command: StepCommand) => Promise<unknown>
 
 interface StepCommand {
   readonly orderId?: string;
+  readonly refundId?: string;
   readonly attempt?: { readonly attemptNumber: number };
 }
 
-function isStepOfDeath(name: string, { orderId }: StepCommand): boolean {
-  return death !== undefined && death.step === name && death.orderId === orderId;
+function isStepOfDeath(name: string, { orderId, refundId }: StepCommand): boolean {
+  if (death?.step !== name) return false;
+  return death.refundId === undefined ? death.orderId === orderId : death.refundId === refundId;
 }
 
 /** Attempts are told apart by their number, for one that is made again is still the same; other steps by counting. */
@@ -103,7 +105,7 @@ function timesOf(name: string, command: StepCommand): number {
   return name === 'makeAttempt' ? (command.attempt?.attemptNumber ?? 0) : seen;
 }
 
-/** Moments inside an attempt: claimed and not marked as sent; marked and nothing sent; answered and nothing written. */
+/** Moments inside an attempt or a refund: there and not marked as sent; marked and nothing sent; answered and nothing written. */
 function dyingGateway(real: Gateway): Gateway {
   return {
     ...real,
@@ -116,6 +118,18 @@ function dyingGateway(real: Gateway): Gateway {
       if (isIt) dieIf('before_request');
       const outcome = await real.charge(prepared, scope);
       if (isIt) dieIf('after_answer');
+      return outcome;
+    },
+    prepareRefund(command) {
+      if (real.prepareRefund === undefined) throw new Error('The gateway makes no refunds');
+      if (death?.reference === command.refundReference) dieIf('after_claim');
+      return real.prepareRefund(command);
+    },
+    async refund(prepared, scope) {
+      if (real.refund === undefined) throw new Error('The gateway makes no refunds');
+      if (death?.reference === prepared.refundReference) dieIf('before_request');
+      const outcome = await real.refund(prepared, scope);
+      if (death?.reference === prepared.refundReference) dieIf('after_answer');
       return outcome;
     },
   };
