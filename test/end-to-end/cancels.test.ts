@@ -46,7 +46,7 @@ const all = (work: (index: number) => Promise<string>) =>
   Promise.all(Array.from({ length: ORDERS }, (_, index) => work(index)));
 
 describe('an order that is cancelled in the moment it is paid', () => {
-  test(`C47: ${ORDERS} of them: each is paid with one charge or cancelled with none`, async () => {
+  test(`C46: ${ORDERS} of them: each is paid with one charge or cancelled with none`, async () => {
     const ends = await all(async (index) => {
       const order = await bench.shop().createOrder();
       const paid = bench.shop().pay(order, { waitSeconds: 0 });
