@@ -1,15 +1,27 @@
 import { canClose, mayRepeat } from '../domain/after-unknown.ts';
 import type { CloseAnswer } from '../domain/outcome.ts';
+import type { AttemptRow } from '../store/standing.ts';
 import { isOwnCallOver, secondsBetween } from './clock.ts';
 import { type Finding, nothing, type Subject } from './finding.ts';
 import type { Tools } from './tools.ts';
 
 const CLOSE_TIMEOUT_MS = 10_000;
 
-/** The shop has cancelled, or the customer has left an action alone until the order's time was over: the attempt has to end. */
-export function isToBeEnded({ row, expiresAt, gateway, attempt, time }: Subject): boolean {
+/** When an action that waits for its customer has to end: with the order, or sooner where a time-out for actions is set. */
+export function endOfAction(
+  { actionSeconds }: Pick<Tools, 'actionSeconds'>,
+  { attempt, expiresAt }: { readonly attempt: Pick<AttemptRow, 'firstSentAt'>; readonly expiresAt: string },
+): number {
+  const end = Date.parse(expiresAt);
+  if (actionSeconds === undefined || attempt.firstSentAt === null) return end;
+  return Math.min(end, Date.parse(attempt.firstSentAt) + actionSeconds * 1_000);
+}
+
+/** The shop has cancelled, or the customer has left an action alone until its time was over: the attempt has to end. */
+export function isToBeEnded(tools: Pick<Tools, 'actionSeconds'>, subject: Subject): boolean {
+  const { row, gateway, attempt, time } = subject;
   // Time alone ends only what waits for the customer; a payment that the gateway works on may take longer than an order lives.
-  const isLeftAlone = attempt.status === 'requires_action' && Date.parse(expiresAt) <= time.getTime();
+  const isLeftAlone = attempt.status === 'requires_action' && endOfAction(tools, subject) <= time.getTime();
   const isOver = row.cancelRequested || isLeftAlone;
   return isOver && isClosable({ gateway, attempt }) && isOwnCallOver(gateway, attempt, time);
 }

@@ -21,7 +21,7 @@ export async function findOut(tools: Tools, row: PurchaseRow, expiresAt: string)
   if (attempt?.firstSentAt == null || attempt.lastSentAt === null) return nothing('The attempt was not sent yet.');
   const time = await tools.clock();
   const subject = { row, attempt, gateway, expiresAt, time };
-  if (isToBeEnded(subject)) return closeReference(tools, subject);
+  if (isToBeEnded(tools, subject)) return closeReference(tools, subject);
   const facts = {
     capabilities: gateway.capabilities,
     secondsSinceFirstSent: secondsBetween(attempt.firstSentAt, time),

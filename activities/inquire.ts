@@ -7,6 +7,7 @@ import { type PurchaseRow, readPurchase } from '../store/standing.ts';
 import { type InquireCommand, type InquireResult, STILL_UNKNOWN } from '../workflows/contracts.ts';
 import { applyStoredEvents } from './apply-events.ts';
 import { isOwnCallOver, secondsSinceScheduled } from './clock.ts';
+import { endOfAction } from './close-reference.ts';
 import { findOut } from './find-out.ts';
 import type { Finding } from './finding.ts';
 import { startRefundOf } from './refund-news.ts';
@@ -35,7 +36,7 @@ export async function inquire(tools: Tools, command: InquireCommand): Promise<In
   const elapsed = command.secondsBefore + secondsSinceScheduled(await tools.clock());
   const wait = secondsToNextInquiry(command.scheduleSeconds, elapsed, finding.kind !== 'unavailable');
   if (wait === undefined) return { kind: 'schedule_over', standing: standingOf(after) };
-  const next = Math.min(wait, secondsToEndOfAction(after, command.expiresAt, await tools.clock()));
+  const next = Math.min(wait, await secondsToEndOfAction(tools, after, command.expiresAt));
   throw ApplicationFailure.create({
     type: STILL_UNKNOWN,
     message: `Inquiry ${activityInfo().attempt}: ${finding.reason} Next in ${Math.round(next)} s.`,
@@ -49,10 +50,11 @@ function changeIn(row: PurchaseRow, { attemptNumber, knownStatus }: InquireComma
   return same ? undefined : { kind: 'changed', standing: standingOf(row) };
 }
 
-/** An action that the customer has left alone is closed when the order expires, and not when the schedule comes round to it. */
-function secondsToEndOfAction({ attempt }: PurchaseRow, expiresAt: string, time: Date): number {
-  const left = (Date.parse(expiresAt) - time.getTime()) / 1_000;
-  return attempt?.status === 'requires_action' && left > 0 ? left + 1 : Number.POSITIVE_INFINITY;
+/** An action that the customer has left alone is closed when its time is over, and not when the schedule comes round to it. */
+async function secondsToEndOfAction(tools: Tools, { attempt }: PurchaseRow, expiresAt: string): Promise<number> {
+  if (attempt?.status !== 'requires_action') return Number.POSITIVE_INFINITY;
+  const left = (endOfAction(tools, { attempt, expiresAt }) - (await tools.clock()).getTime()) / 1_000;
+  return left > 0 ? left + 1 : Number.POSITIVE_INFINITY;
 }
 
 async function writeDown(tools: Tools, row: PurchaseRow, finding: Finding): Promise<void> {

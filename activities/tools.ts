@@ -28,4 +28,6 @@ export interface Tools {
   /** Tells the refund's workflow that its row has changed. */
   readonly nudgeRefund: (refundId: string) => Promise<void>;
   readonly log: ActivityLog;
+  /** How long a customer may take over an action at the gateway; absent: until the order expires. */
+  readonly actionSeconds?: number | undefined;
 }

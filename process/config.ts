@@ -43,6 +43,8 @@ const environment = z.object({
     .int()
     .min(1)
     .default(24 * 3600),
+  /** How long a customer may take to confirm at the gateway; without it, until the order expires. */
+  ACTION_TIMEOUT_SECONDS: z.coerce.number().int().min(60).optional(),
   /** JSON such as {"EUR": 10000}: refunds above so many minor units need the approval of a second API key. */
   REFUND_APPROVAL_LIMITS: z
     .string()

@@ -52,6 +52,7 @@ export async function startWorkerProcess(config: WorkerConfig, log: Logger): Pro
         bundle,
         settings: purchaseSettings(config),
         breaker: config.GATEWAY_BREAKER,
+        actionSeconds: config.ACTION_TIMEOUT_SECONDS,
       }),
     log,
   );

@@ -24,6 +24,8 @@ export interface WorkerParts {
   readonly settings: PurchaseSettings;
   /** Whether a gateway that answers nothing gets no new charges. */
   readonly breaker: boolean;
+  /** See `Tools.actionSeconds`. */
+  readonly actionSeconds?: number | undefined;
   readonly taskQueue?: string;
   /** See `Tools.clock`. */
   readonly clock?: Tools['clock'];
@@ -78,6 +80,7 @@ export async function startWorker(parts: WorkerParts): Promise<RunningWorker> {
     workflowBundle: parts.bundle,
     activities: createActivities({
       ...{ database, gateways, calls, nudge, resume, askNow, watch, log, clock },
+      actionSeconds: parts.actionSeconds,
       startRefund: createStartRefund({ client, settings: parts.settings, taskQueue }),
       nudgeRefund: createNudgeRefund(client),
     }),

@@ -23,6 +23,8 @@ export interface PlayedOut {
 export interface PlayOptions extends BuyOptions {
   /** Workflow code other than the checkout's. */
   readonly bundle?: WorkflowBundleOption;
+  /** How long the customer may take over an action. */
+  readonly actionSeconds?: number;
 }
 
 export type PlayOut = (
@@ -44,7 +46,7 @@ export function usePlays(database: Database): PlayOut {
     await environment.teardown();
   });
   return async (gateway, options = {}, meanwhile = async () => undefined) => {
-    const bench = createWorkbench({ environment, database, gateway });
+    const bench = createWorkbench({ environment, database, gateway, actionSeconds: options.actionSeconds });
     const worker = await bench.startWorker(options.bundle);
     try {
       const purchase = await bench.buy(options);

@@ -69,6 +69,7 @@ export interface WorkbenchOptions {
   readonly fallbacks?: readonly Gateway[];
   /** For workflows that the worker itself starts again. */
   readonly inquiryScheduleSeconds?: readonly number[];
+  readonly actionSeconds?: number | undefined;
 }
 
 export interface Workbench {
@@ -122,6 +123,7 @@ export function createWorkbench(options: WorkbenchOptions): Workbench {
         bundle: bundle ?? (await testBundle()),
         settings: { handoverAfterMs: 3_000, inquiryScheduleSeconds },
         breaker: true,
+        actionSeconds: options.actionSeconds,
         taskQueue,
         clock: async () => new Date(await environment.currentTimeMs()),
       }),

@@ -3,6 +3,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { usePlays } from '../support/plays.ts';
 import {
   ANSWER_LOST,
+  CHARGES,
   createScriptedGateway,
   NEVER_ARRIVES,
   type ScriptedCharge,
@@ -78,6 +79,24 @@ describe('an order that waits for the customer at the gateway', () => {
     expect(row.orderStatus).toBe('expired');
     expect(gateway.closed.size).toBe(1);
     expect(virtualSeconds).toBeLessThan(2 * 3_600 + 300);
+  });
+
+  test('is closed at the gateway when the time for actions is over, and the customer can pay anew', async () => {
+    const gateway = createScriptedGateway({
+      charges: [LEFT_ALONE, CHARGES],
+      inquiries: [ACTING],
+      capabilities: CLOSES,
+    });
+    const { row, virtualSeconds, purchase } = await playOut(gateway, { actionSeconds: 900 }, async (stage) => {
+      await untilStatus(stage.purchase, 'requires_action');
+      await stage.environment.sleep('17 min');
+      await untilStatus(stage.purchase, 'failed');
+      await stage.purchase.payAgain(2);
+    });
+    expect(row).toMatchObject({ orderStatus: 'paid', attemptNumber: 2 });
+    expect([...gateway.closed]).toEqual([purchase.reference(1)]);
+    expect([...gateway.ledger.keys()]).toEqual([purchase.reference(2)]);
+    expect(virtualSeconds).toBeLessThan(3_600);
   });
 
   test('C49: whose customer paid in the last moment is paid and not expired', async () => {
