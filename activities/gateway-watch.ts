@@ -7,6 +7,7 @@ import type { ActivityLog } from './log.ts';
 /** What this process hears of each gateway, and what follows from it. None of it ever fails or holds up the call it is about. */
 export interface GatewayWatch {
   charged(gateway: string, outcome: GatewayOutcome): Promise<void>;
+  /** After an inquiry or a refund: it tells whether the gateway is there, and never counts for or against its breaker. */
   asked(gateway: string, answered: boolean): Promise<void>;
 }
 
@@ -62,7 +63,7 @@ export function createGatewayWatch(parts: GatewayWatchParts): GatewayWatch {
 }
 
 /** Whether the outcome is a silence: the gateway cannot be reached, or said nothing that can be understood. */
-function isSilent(outcome: GatewayOutcome): boolean {
+export function isSilent(outcome: GatewayOutcome): boolean {
   if (outcome.kind === 'not_processed') return outcome.declineCode === 'gateway_unreachable';
   return outcome.kind === 'unknown';
 }

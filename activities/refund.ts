@@ -5,6 +5,7 @@ import { putRefundInReview as putInReview, recordRefundNews } from '../store/ref
 import { isAnotherRefundOnItsWay, markRefundSent, readStoredRequest } from '../store/refund-sends.ts';
 import { findRefund, type Refund } from '../store/refunds.ts';
 import type { RefundStanding } from '../workflows/contracts.ts';
+import { isSilent } from './gateway-watch.ts';
 import { RECORD_RETRY_MS } from './record-retries.ts';
 import type { Tools } from './tools.ts';
 
@@ -90,9 +91,16 @@ async function findObstacle(tools: Tools, gateway: Gateway, refund: Refund): Pro
 
 export async function askAboutRefund(tools: Tools, gateway: Gateway, refund: Refund): Promise<InquiryAnswer> {
   if (gateway.inquireRefund === undefined) return { kind: 'unavailable', reason: 'the gateway cannot be asked' };
+  const answer = await callInquiry(tools, gateway, refund);
+  await tools.watch.asked(gateway.name, answer.kind !== 'unavailable');
+  return answer;
+}
+
+async function callInquiry(tools: Tools, gateway: Gateway, refund: Refund): Promise<InquiryAnswer> {
   const scope = { timeoutMs: INQUIRY_TIMEOUT_MS, saveGatewayReference: () => Promise.resolve() };
   try {
     const { gatewayReference } = refund;
+    if (gateway.inquireRefund === undefined) throw new Error(`Gateway ${gateway.name} cannot be asked`);
     return await gateway.inquireRefund({ ...commandFor(refund), gatewayReference }, scope);
   } catch (cause) {
     tools.log.error({ refundId: refund.id, err: cause }, 'A gateway adapter failed at an inquiry about a refund.');
@@ -133,6 +141,8 @@ export interface PermittedRefund {
 /** Makes the one call that the row has permitted and writes down what came of it. Never rejects and never sends twice. */
 export async function sendAndRecordRefund(tools: Tools, send: PermittedRefund): Promise<void> {
   const outcome = await callGateway(tools, send);
+  // Not as a charge: the breaker keeps charges from a gateway that takes none, and a refund says nothing of those.
+  await tools.watch.asked(send.gateway.name, !isSilent(outcome));
   if (!send.isFirst && (outcome.kind === 'not_processed' || outcome.kind === 'unknown')) return;
   for (const retryAfterMs of [...RECORD_RETRY_MS, undefined]) {
     try {

@@ -71,3 +71,25 @@ describe.for(CASES)('%s', ([, script, expected]) => {
     expect(rows).toEqual([{ reserved: amount, refunded: amount }]);
   });
 });
+
+describe('what the worker hears of a gateway by refunds', () => {
+  const playOut = usePlays(database);
+  const heard = async () => {
+    const { rows } = await database.query<{ silent: boolean; open: boolean }>(
+      `select silent_since is not null as silent, opened_at is not null as open from gateway_health where gateway = 'scripted'`,
+    );
+    return rows[0];
+  };
+
+  test('is that it is away and back, and nothing that stops charges', async () => {
+    const away = Array.from({ length: 25 }, () => REFUND_UNREACHABLE);
+    await playRefund(playOut, {
+      refunds: [...away, REFUNDS],
+      meanwhile: async ({ environment }) => {
+        await environment.sleep('12 hours');
+        expect(await heard()).toEqual({ silent: true, open: false });
+      },
+    });
+    expect(await heard()).toEqual({ silent: false, open: false });
+  });
+});
