@@ -36,12 +36,15 @@ afterAll(async () => {
 });
 
 test('after an outage every order that waits for the gateway is asked about at once, in waves', async () => {
+  // However long the purchases take here: until all have asked once, the gateway says "pending" of each.
+  await simulator.control.addFault({ fault: { kind: 'inquiry_stale_pending' }, match: {}, times: null });
   const waiting = await Promise.all(
     Array.from({ length: ORDERS }, () =>
       bench.buy({ paymentMethods: ['tok_pending_approved'], scheduleSeconds: IN_AN_HOUR }),
     ),
   );
   for (const purchase of waiting) await waitUntil('the first question', () => isAskedAgainLater(purchase));
+  await simulator.control.clearFaults();
   await simulator.control.beginOutage({ kind: 'refuse', for_ms: OUTAGE_MS });
   // Somebody buys during the outage: the gateway's silence is noticed by that, and so is its return.
   const during = await bench.buy({ paymentMethods: ['tok_ok'] });

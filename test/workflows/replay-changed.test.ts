@@ -26,7 +26,7 @@ const CHANGES: readonly Careless[] = [
     what: 'another step in the place of one',
     path: 'handed-over-then-answered',
     replay: 'refuses',
-    change: { file: 'workflows/resolve.ts', from: 'local.look(', to: 'local.expire(' },
+    change: { file: 'workflows/desk.ts', from: 'local.look(', to: 'local.expire(' },
   },
   {
     what: 'two steps in the other order',
