@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { merchantReference } from '../../domain/merchant-reference.ts';
+import { refundWorkflowId } from '../../workflows/ids.ts';
 import { useStack, waitUntil } from '../support/stack.ts';
 
 /** Inquiries that come too late to help: what is settled here, a webhook has settled. */
@@ -122,6 +123,22 @@ describe('with real processes', () => {
     expect((await bench.shop().waitFor(order.id, SETTLED, WITHIN_MS)).status).toBe('paid');
     expect(await proofs(order.id)).toEqual(['webhook']);
     expect(await bench.ledger().charges(order.id)).toBe(1);
+  });
+
+  test('a refund whose answer was lost is told by its webhook, and its workflow does not wait for the next inquiry', async () => {
+    const order = await orderWith();
+    await bench.shop().pay(order);
+    const match = { reference_prefix: merchantReference(order.id, 1).slice(0, 26), request: 'refund' } as const;
+    await bench.simulator().addFault({ fault: { kind: 'lost_answer' }, match });
+    await bench.simulator().addFault({ fault: { kind: 'webhook_late', seconds: 2 }, match });
+    const { addresses, developmentKey } = bench.stack();
+    const headers = { authorization: `Bearer ${developmentKey}`, 'content-type': 'application/json' };
+    const url = new URL(`/v1/orders/${order.id}/refunds`, addresses.api);
+    const { id } = (await (await fetch(url, { method: 'POST', headers, body: '{}' })).json()) as { id: string };
+    const workflow = bench.temporal().workflow.getHandle(refundWorkflowId(id));
+    await waitUntil('its workflow ends', async () => (await workflow.describe()).status.name === 'COMPLETED');
+    expect(await call(`/v1/refunds/${id}`)).toMatchObject({ status: 'succeeded', sends: 1 });
+    expect(await bench.simulator().ledger({ prefix: match.reference_prefix })).toMatchObject([{ refunds: 1 }]);
   });
 
   test('replaying what was applied changes nothing', async () => {
