@@ -17,7 +17,10 @@ const ARROWS = {
   store: { paths: ['^domain/', '^process/points\\.ts$'], node: true, packages: true },
   process: { paths: ['^domain/'], node: true, packages: true },
   api: {
-    paths: ['^workflows/(messages|ids|search-attributes|purchase-start|refund-start)\\.ts$', '^(store|domain|process)/'],
+    paths: [
+      '^workflows/(messages|ids|search-attributes|purchase-start|refund-start)\\.ts$',
+      '^(store|domain|process)/',
+    ],
     node: true,
     packages: true,
   },

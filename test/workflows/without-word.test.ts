@@ -22,7 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => environment.teardown());
 
-const PENDING = { kind: 'found', outcome: { kind: 'pending', raw: 'still working' } } as const satisfies ScriptedInquiry;
+const PENDING = {
+  kind: 'found',
+  outcome: { kind: 'pending', raw: 'still working' },
+} as const satisfies ScriptedInquiry;
 const SEEN_BEFORE: ScriptedCharge['answers'] = unknown('the gateway has seen this request before: 409 reference_used');
 const DECLINED: ScriptedInquiry = {
   kind: 'found',
