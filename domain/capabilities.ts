@@ -32,6 +32,11 @@ export interface GatewayCapabilities {
   readonly closing: { readonly by: readonly ('merchant_reference' | 'gateway_reference')[] };
   /** Null where a gateway cannot be told to refund. `repeat`: what it does when the same refund is asked for twice. */
   readonly refund: { readonly partial: boolean; readonly repeat: RepeatProtection } | null;
+  /**
+   * Null where money cannot be held first and taken later. `lapsesAfterSeconds`: when the gateway releases by itself what was
+   * neither captured nor voided; null: it says so with each authorization, or never does.
+   */
+  readonly authorize: { readonly partialCapture: boolean; readonly lapsesAfterSeconds: number | null } | null;
   /** The longest a call may take, all in all, before the answer counts as lost. */
   readonly callTimeoutSeconds: number;
   readonly reference: { readonly lengthMax: number; readonly pattern: string };

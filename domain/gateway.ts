@@ -1,3 +1,4 @@
+import type { AuthorizationAnswer, AuthorizationOutcome, FollowUpOutcome } from './authorization.ts';
 import type { GatewayCapabilities } from './capabilities.ts';
 import type { RawWebhook, WebhookReading } from './gateway-event.ts';
 import type { Money } from './money.ts';
@@ -65,11 +66,21 @@ export interface RefundInquiry extends RefundCommand {
   readonly gatewayReference: string | null;
 }
 
-/** Capture or release of an authorization, addressed like a refund. */
+/** Capture or release of an authorization, addressed like a refund. `amount`: what is to be taken, or all that is held. */
 export interface FollowUpCommand {
+  readonly kind: 'capture' | 'void';
+  /** Ours, one per capture or void, the same on every try. */
   readonly followUpReference: string;
   readonly charge: { readonly merchantReference: string; readonly gatewayReference: string | null };
   readonly amount: Money;
+}
+
+/** A capture's or a void's request as it is stored before it is sent; see `PreparedCharge`. */
+export interface PreparedFollowUp {
+  readonly kind: FollowUpCommand['kind'];
+  readonly followUpReference: string;
+  readonly requestKey: string;
+  readonly body: string;
 }
 
 export interface StatementLine {
@@ -107,9 +118,15 @@ export interface Gateway {
   refund?(prepared: PreparedRefund, scope: CallScope): Promise<GatewayOutcome>;
   inquireRefund?(inquiry: RefundInquiry, scope: CallScope): Promise<InquiryAnswer>;
 
-  authorize?(prepared: PreparedCharge, scope: CallScope): Promise<GatewayOutcome>;
-  capture?(command: FollowUpCommand, scope: CallScope): Promise<GatewayOutcome>;
-  void?(command: FollowUpCommand, scope: CallScope): Promise<GatewayOutcome>;
+  /** These five are there together, where `capabilities.authorize` is not null. Both prepare methods are pure, like `prepareCharge`. */
+  prepareAuthorization?(command: ChargeCommand): PreparedCharge;
+  /** Holds the money; none moves. */
+  authorize?(prepared: PreparedCharge, scope: CallScope): Promise<AuthorizationOutcome>;
+  prepareFollowUp?(command: FollowUpCommand): PreparedFollowUp;
+  /** Takes or releases what is held, as `prepared.kind` says. */
+  followUp?(prepared: PreparedFollowUp, scope: CallScope): Promise<FollowUpOutcome>;
+  /** Tells how an authorization stands; a lost capture or void is found out by it too. */
+  inquireAuthorization?(command: InquiryCommand, scope: CallScope): Promise<AuthorizationAnswer>;
 
   /** Verifies and reads in one step, without I/O, so that nobody can read an event without verifying it. */
   parseWebhook?(webhook: RawWebhook, now: Date): WebhookReading;

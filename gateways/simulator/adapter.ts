@@ -25,6 +25,7 @@ import {
   wireCharge,
   wireError,
 } from './answers.ts';
+import { authorizing } from './authorizations.ts';
 import { closeReference } from './closing.ts';
 import { inquireRefund, prepareRefund, refund } from './refunds.ts';
 import { readSimulatorSettings, type SimulatorSettings } from './settings.ts';
@@ -79,6 +80,7 @@ export function createSimulatorGateway(
       refund: (prepared: PreparedRefund, scope: CallScope) => refund(connection, prepared, scope),
       inquireRefund: (inquiry: RefundInquiry, scope: CallScope) => inquireRefund(connection, inquiry, scope),
     }),
+    ...(capabilities.authorize !== null && authorizing(connection, (command) => prepareCharge(capabilities, command))),
     ...(reader.secrets.length > 0 && {
       parseWebhook: (webhook: RawWebhook, now: Date) => parseSimulatorWebhook(reader, webhook, now),
     }),
@@ -213,5 +215,8 @@ const RANK: Readonly<Record<WireCharge['status'], number>> = {
   approved: 0,
   pending: 1,
   requires_action: 2,
-  declined: 3,
+  authorized: 3,
+  declined: 4,
+  voided: 5,
+  lapsed: 6,
 };

@@ -7,10 +7,18 @@ import type { Decline, GatewayOutcome } from '../../domain/outcome.ts';
 export const wireCharge = z.object({
   id: z.string().regex(/^[A-Za-z0-9_]{1,64}$/),
   reference: z.string(),
-  status: z.enum(['approved', 'declined', 'pending', 'requires_action']),
+  status: z.enum(['approved', 'declined', 'pending', 'requires_action', 'authorized', 'voided', 'lapsed']),
   amount: z.object({ minor_units: z.number().int(), currency: z.string() }),
   decline_code: z.string().nullable(),
   action_url: z.url({ protocol: /^https?$/ }).nullable(),
+  /** What is or was held; absent at a gateway that only charges. */
+  authorized: z
+    .object({
+      amount: z.object({ minor_units: z.number().int(), currency: z.string() }),
+      lapses_at: z.iso.datetime().nullable(),
+    })
+    .nullish(),
+  ended_by: z.string().nullish(),
 });
 
 export type WireCharge = z.infer<typeof wireCharge>;
@@ -84,6 +92,10 @@ export function outcomeOfCharge(charge: WireCharge, expected: Expected, raw: str
     case 'requires_action':
       if (charge.action_url === null) return unknown('the answer asks for an action and names none', raw);
       return { kind: 'requires_action', action: { kind: 'redirect', url: charge.action_url }, ...word };
+    case 'authorized':
+    case 'voided':
+    case 'lapsed':
+      return unknown('the answer is about an authorization, and a charge was asked for', raw);
   }
 }
 

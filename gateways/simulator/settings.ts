@@ -30,6 +30,14 @@ const capabilities = z.strictObject({
   currency_decimals: z
     .partialRecord(z.enum(Object.keys(CURRENCY_DECIMALS) as [Currency, ...Currency[]]), z.number().int().min(0).max(4))
     .default({}),
+  /** Null: money is taken at once or not at all. */
+  authorize: z
+    .strictObject({
+      partial_capture: z.boolean().default(true),
+      lapses_after_seconds: seconds.nullable().default(null),
+    })
+    .nullable()
+    .default(null),
   /** Null: the account cannot be told to refund. */
   refund: z
     .strictObject({
@@ -95,6 +103,13 @@ function capabilitiesOf(declared: z.infer<typeof capabilities>): GatewayCapabili
     webhooks: 'none',
     statements: false,
     closing: { by: declared.close ? ['merchant_reference'] : [] },
+    authorize:
+      declared.authorize === null
+        ? null
+        : {
+            partialCapture: declared.authorize.partial_capture,
+            lapsesAfterSeconds: declared.authorize.lapses_after_seconds,
+          },
     refund:
       declared.refund === null ? null : { partial: declared.refund.partial, repeat: repeatOf(declared.refund.repeat) },
     callTimeoutSeconds: declared.call_timeout_seconds,

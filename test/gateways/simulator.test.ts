@@ -77,7 +77,7 @@ describe('what the simulator refuses', () => {
     'a currency in small letters': [{ amount: { minor_units: 1, currency: 'eur' } }, 'currency_unknown'],
     'no amount': [{ amount: undefined }, 'field_invalid'],
     'no payment method': [{ payment_method: undefined }, 'field_invalid'],
-    'a field that it does not know': [{ capture: true }, 'field_invalid'],
+    'a field that it does not know': [{ captured: true }, 'field_invalid'],
     'a return address that is none': [{ return_url: 'javascript:alert(1)' }, 'field_invalid'],
   };
 

@@ -56,6 +56,7 @@ const BASE = {
   webhooks: 'none',
   statements: false,
   closing: { by: [] },
+  authorize: null,
   refund: null,
   callTimeoutSeconds: 30,
   reference: { lengthMax: 40, pattern: '^[0-9A-Z]+$' },

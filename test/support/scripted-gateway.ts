@@ -34,6 +34,7 @@ const SCRIPTED_CAPABILITIES: GatewayCapabilities = {
   webhooks: 'none',
   statements: false,
   closing: { by: [] },
+  authorize: null,
   refund: null,
   callTimeoutSeconds: 10,
   reference: { lengthMax: 30, pattern: '^[0-9A-Z]+$' },

@@ -47,6 +47,7 @@ function* everyGateway(): Generator<GatewayCapabilities> {
                 webhooks,
                 statements,
                 closing: { by: [] },
+                authorize: null,
                 refund: null,
                 callTimeoutSeconds: CALL_TIMEOUT,
                 reference: { lengthMax: 30, pattern: '^[0-9A-Z]+$' },

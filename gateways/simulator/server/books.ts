@@ -1,8 +1,9 @@
+import { type AuthorizationEntry, isAboutAuthorization } from './authorization-entries.ts';
 import type { Entry, WireMoney } from './entries.ts';
 import { isMoneyBack, type MoneyBackEntry } from './money-back-entries.ts';
 import { createRefundBooks, type RefundBooks } from './refund-books.ts';
 
-export type ChargeStatus = 'approved' | 'declined' | 'pending' | 'requires_action';
+export type ChargeStatus = 'approved' | 'declined' | 'pending' | 'requires_action' | 'authorized' | 'voided' | 'lapsed';
 
 /** One charge as the gateway knows it now, put together from the ledger's rows. */
 export interface Charge {
@@ -16,7 +17,15 @@ export interface Charge {
   readonly settlesAt: string | null;
   readonly settlesAs: 'approved' | 'declined' | null;
   readonly returnUrl: string | null;
+  /** The money is to be held first, and taken by a capture only. */
+  readonly isHeldFirst: boolean;
+  /** What is or was held; null where nothing ever was. */
+  readonly held: { readonly amount: WireMoney; readonly lapsesAt: string | null } | null;
+  /** The request that ended the authorization. */
+  readonly endedBy: { readonly reference: string; readonly kind: FollowUpKind } | null;
 }
+
+export type FollowUpKind = 'capture' | 'void';
 
 export interface KeyUse {
   readonly chargeId: string;
@@ -37,7 +46,7 @@ export interface Books {
   isClosed(account: string, reference: string): boolean;
   /** The latest charge made with this key. */
   keyUse(account: string, key: string): KeyUse | undefined;
-  /** Charges that wait for a time; asked for once, after a start. */
+  /** Charges that time will change; asked for once, after a start. */
   waitingForTime(): readonly Charge[];
   entries(): readonly Entry[];
   readonly refunds: RefundBooks;
@@ -69,6 +78,11 @@ export function createBooks(recovered: readonly Entry[]): Books {
       refunds.apply(entry);
       return;
     }
+    if (isAboutAuthorization(entry)) {
+      const held = charges.get(entry.gateway_reference);
+      if (held !== undefined) charges.set(held.id, afterHolding(entry, held));
+      return;
+    }
     if (entry.kind === 'reference_closed') {
       closed.add(pair(entry.account, entry.reference));
       return;
@@ -88,7 +102,7 @@ export function createBooks(recovered: readonly Entry[]): Books {
       (idsByReference.get(pair(account, reference)) ?? []).flatMap((id) => charges.get(id) ?? []),
     isClosed: (account, reference) => closed.has(pair(account, reference)),
     keyUse: (account, key) => keys.get(pair(account, key)),
-    waitingForTime: () => [...charges.values()].filter(({ status }) => status === 'pending'),
+    waitingForTime: () => [...charges.values()].filter(({ status }) => status === 'pending' || status === 'authorized'),
     entries: () => entries,
     refunds,
   };
@@ -99,15 +113,22 @@ function pair(account: string, word: string): string {
   return `${account}\n${word}`;
 }
 
-type ChargeEntry = Exclude<Entry, MoneyBackEntry | { kind: 'request_repeated' | 'reference_closed' }>;
+type ChargeEntry = Exclude<
+  Entry,
+  MoneyBackEntry | AuthorizationEntry | { kind: 'request_repeated' | 'reference_closed' }
+>;
 
-const SETTLED: Readonly<Record<'money_moved' | 'charge_declined', ChargeStatus>> = {
+const SETTLED: Readonly<Record<'money_moved' | 'charge_declined' | 'charge_authorized', ChargeStatus>> = {
   money_moved: 'approved',
   charge_declined: 'declined',
+  charge_authorized: 'authorized',
 };
 
 function chargeAfter(entry: ChargeEntry, id: string, before: Charge | undefined): Charge {
-  const born = { id, account: entry.account, reference: entry.reference, amount: entry.amount, createdAt: entry.at };
+  const born = {
+    ...{ id, account: entry.account, reference: entry.reference, amount: entry.amount, createdAt: entry.at },
+    ...{ isHeldFirst: entry.request?.capture === false, held: null, endedBy: null },
+  };
   const returnUrl = before?.returnUrl ?? entry.request?.return_url ?? null;
   if (entry.kind === 'charge_opened') {
     const status = entry.settles_at === null ? 'requires_action' : 'pending';
@@ -121,6 +142,20 @@ function chargeAfter(entry: ChargeEntry, id: string, before: Charge | undefined)
     };
   }
   const declineCode = entry.kind === 'charge_declined' ? entry.code : null;
-  const end = { status: SETTLED[entry.kind], declineCode, settlesAt: null, settlesAs: null, returnUrl };
+  const held = entry.kind === 'charge_authorized' ? { amount: entry.amount, lapsesAt: entry.lapses_at } : null;
+  const end = { status: SETTLED[entry.kind], declineCode, settlesAt: null, settlesAs: null, returnUrl, held };
   return before === undefined ? { ...born, ...end } : { ...before, ...end };
+}
+
+const AFTER_HOLDING = {
+  authorization_captured: { status: 'approved', kind: 'capture' },
+  authorization_voided: { status: 'voided', kind: 'void' },
+} as const;
+
+function afterHolding(entry: AuthorizationEntry, held: Charge): Charge {
+  if (entry.kind === 'authorization_kept') return held;
+  if (entry.kind === 'authorization_lapsed') return { ...held, status: 'lapsed' };
+  const { status, kind } = AFTER_HOLDING[entry.kind];
+  const endedBy = { reference: entry.follow_up_reference, kind };
+  return { ...held, status, endedBy, amount: kind === 'capture' ? entry.amount : held.amount };
 }

@@ -15,6 +15,8 @@ const chargeBody = z.strictObject({
     currency: z.string().refine(isCurrency),
   }),
   payment_method: z.string().min(1).max(255),
+  /** False: hold the money, and take it by a capture only. */
+  capture: z.boolean().default(true),
   description: z.string().max(255).nullable().optional(),
   return_url: z
     .url({ protocol: /^https?$/ })
@@ -25,6 +27,8 @@ const chargeBody = z.strictObject({
 /** `POST /{account}/v1/charges`: makes the charge, and lets go wrong what a script or the token says. */
 export async function postCharge(simulator: Simulator, account: string, exchange: Exchange): Promise<void> {
   const request = readChargeRequest(account, exchange);
+  if (!request.capture && simulator.switchBoard.get(account).authorization.mode === 'absent')
+    throw new Refusal(400, 'field_invalid', { message: 'Money is taken at once here.', field: 'capture' });
   const subject = { account, reference: request.reference, paymentMethod: request.paymentMethod };
   const token = behaviourOf(request.paymentMethod);
   const ruling = simulator.faultBook.take(rulingFault, subject) ?? token.ruling;
@@ -40,6 +44,7 @@ function readChargeRequest(account: string, exchange: Exchange): ChargeRequest {
     reference,
     amount,
     payment_method: paymentMethod,
+    capture,
     description = null,
     return_url: returnUrl = null,
   } = parsed.data;
@@ -49,7 +54,9 @@ function readChargeRequest(account: string, exchange: Exchange): ChargeRequest {
       message: 'The Idempotency-Key must be 1 to 255 printable characters.',
     });
   }
-  const said = JSON.stringify([reference, amount.minor_units, amount.currency, paymentMethod, description, returnUrl]);
+  const words = [reference, amount.minor_units, amount.currency, paymentMethod, description, returnUrl];
+  // Only said where it is false: fingerprints from before there were authorizations have to stay what they are.
+  const said = JSON.stringify(capture ? words : [...words, capture]);
   const fingerprint = createHash('sha256').update(said).digest('hex');
   return {
     account,
@@ -57,6 +64,7 @@ function readChargeRequest(account: string, exchange: Exchange): ChargeRequest {
     amount,
     paymentMethod,
     returnUrl,
+    capture,
     idempotencyKey: key ?? null,
     fingerprint,
     origin: originOf(exchange),

@@ -4,7 +4,7 @@ import { chargeOnTheWire } from './charge-on-the-wire.ts';
 import type { NewEntry, WireMoney } from './entries.ts';
 import type { Reply } from './exchange.ts';
 import type { RulingFault } from './faults.ts';
-import { record, type Simulator, settleInTime } from './simulator.ts';
+import { lapseInTime, lapseOf, record, type Simulator, settleInTime } from './simulator.ts';
 
 /** A request for a charge that has the right form. */
 export interface ChargeRequest {
@@ -13,6 +13,8 @@ export interface ChargeRequest {
   readonly amount: WireMoney;
   readonly paymentMethod: string;
   readonly returnUrl: string | null;
+  /** False: the money is held, and taken by a capture only. */
+  readonly capture: boolean;
   readonly idempotencyKey: string | null;
   readonly fingerprint: string;
   /** The address under which the caller sees this gateway; the page for the customer is under it too. */
@@ -34,11 +36,12 @@ export async function processCharge(
     await record(simulator, repeatEntry(request, known)).durable;
     return replyTo(known, request.origin);
   }
-  const { entry, durable } = record(simulator, chargeEntry(request, ruling));
+  const { entry, durable } = record(simulator, chargeEntry(simulator, request, ruling));
   const charge = simulator.books.charge(entry.gateway_reference ?? '');
   if (charge === undefined) throw new Error(`The books do not hold the charge of row ${entry.sequence}`);
   await durable;
   settleInTime(simulator, charge);
+  lapseInTime(simulator, charge.id);
   await simulator.webhooks.mayAnswer(charge.id);
   return { status: 201, body: chargeOnTheWire(charge, request.origin) };
 }
@@ -66,7 +69,7 @@ function findKnown({ books, switchBoard }: Simulator, request: ChargeRequest): K
   }
   const [original] = referenceMode === 'ignored' ? [] : books.chargesOf(account, reference);
   if (original === undefined) return undefined;
-  const isSame = sameAmount(original.amount, request.amount);
+  const isSame = sameAmount(original.held?.amount ?? original.amount, request.amount);
   return {
     treatedAs: referenceMode === 'returns_original' && isSame ? 'original_returned' : 'reference_refused',
     charge: original,
@@ -82,8 +85,11 @@ function sameAmount(left: WireMoney, right: WireMoney): boolean {
 }
 
 function rowOf(request: ChargeRequest, gatewayReference: string | null) {
-  const { account, reference, amount, idempotencyKey, fingerprint, paymentMethod, returnUrl } = request;
-  const mark = { idempotency_key: idempotencyKey, fingerprint, payment_method: paymentMethod, return_url: returnUrl };
+  const { account, reference, amount, idempotencyKey, fingerprint, paymentMethod, returnUrl, capture } = request;
+  const mark = {
+    ...{ idempotency_key: idempotencyKey, fingerprint, payment_method: paymentMethod, return_url: returnUrl },
+    ...(capture ? {} : { capture: false as const }),
+  };
   return { account, reference, gateway_reference: gatewayReference, amount, request: mark };
 }
 
@@ -91,12 +97,14 @@ function repeatEntry(request: ChargeRequest, { treatedAs, charge }: Known): NewE
   return { kind: 'request_repeated', treated_as: treatedAs, ...rowOf(request, charge.id) };
 }
 
-function chargeEntry(request: ChargeRequest, ruling: RulingFault | undefined): NewEntry {
+function chargeEntry(simulator: Simulator, request: ChargeRequest, ruling: RulingFault | undefined): NewEntry {
   const row = rowOf(request, `ch_${randomUUID().replaceAll('-', '')}`);
   switch (ruling?.kind) {
     case undefined:
     case 'fails_later':
-      return { kind: 'money_moved', ...row };
+      return request.capture
+        ? { kind: 'money_moved', ...row }
+        : { kind: 'charge_authorized', lapses_at: lapseOf(simulator, request.account), ...row };
     case 'decline':
       return { kind: 'charge_declined', code: ruling.code, ...row };
     case 'pending': {

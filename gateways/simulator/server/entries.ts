@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AUTHORIZATION_SHAPES } from './authorization-entries.ts';
 import { MONEY_BACK_SHAPES } from './money-back-entries.ts';
 
 /**
@@ -15,6 +16,8 @@ const requestMark = z
     fingerprint: z.string(),
     payment_method: z.string(),
     return_url: z.string().nullable(),
+    /** There only where the money is to be held and not taken. */
+    capture: z.literal(false).optional(),
   })
   .nullable();
 
@@ -48,9 +51,11 @@ const ENTRY_SHAPES = [
   }),
   /** From here on every request under the reference is refused. */
   z.strictObject({ kind: z.literal('reference_closed'), ...row }),
+  /** Money is held and none has moved; null: it is held until somebody ends it. */
+  z.strictObject({ kind: z.literal('charge_authorized'), lapses_at: z.iso.datetime().nullable(), ...row }),
 ] as const;
 
-export const newEntry = z.discriminatedUnion('kind', [...ENTRY_SHAPES, ...MONEY_BACK_SHAPES]);
+export const newEntry = z.discriminatedUnion('kind', [...ENTRY_SHAPES, ...MONEY_BACK_SHAPES, ...AUTHORIZATION_SHAPES]);
 
 export const entry = z.discriminatedUnion('kind', [
   ENTRY_SHAPES[0].extend(numbered),
@@ -58,6 +63,7 @@ export const entry = z.discriminatedUnion('kind', [
   ENTRY_SHAPES[2].extend(numbered),
   ENTRY_SHAPES[3].extend(numbered),
   ENTRY_SHAPES[4].extend(numbered),
+  ENTRY_SHAPES[5].extend(numbered),
   MONEY_BACK_SHAPES[0].extend(numbered),
   MONEY_BACK_SHAPES[1].extend(numbered),
   MONEY_BACK_SHAPES[2].extend(numbered),
@@ -66,6 +72,10 @@ export const entry = z.discriminatedUnion('kind', [
   MONEY_BACK_SHAPES[5].extend(numbered),
   MONEY_BACK_SHAPES[6].extend(numbered),
   MONEY_BACK_SHAPES[7].extend(numbered),
+  AUTHORIZATION_SHAPES[0].extend(numbered),
+  AUTHORIZATION_SHAPES[1].extend(numbered),
+  AUTHORIZATION_SHAPES[2].extend(numbered),
+  AUTHORIZATION_SHAPES[3].extend(numbered),
 ]);
 
 export type WireMoney = z.infer<typeof wireMoney>;

@@ -79,8 +79,8 @@ export const faultScript = z.strictObject({
       /** The 26 characters of an order fit all its attempts, also those that are not made yet. */
       reference_prefix: z.string().min(1).optional(),
       payment_method: z.string().optional(),
-      /** Which kind of request, of inquiry about one, or of event. A refund and a dispute are known by the reference of their charge. */
-      request: z.enum(['charge', 'refund', 'dispute']).default('charge'),
+      /** Which kind of request, of inquiry about one, or of event. Refunds, disputes, captures and voids (`follow_up`) are known by the reference of their charge. */
+      request: z.enum(['charge', 'refund', 'dispute', 'follow_up']).default('charge'),
     })
     .prefault({}),
   /** For the next so many requests that fit; null: until cleared. Without it: 1, or null where `chance` is given. */
@@ -103,7 +103,7 @@ export interface Subject {
   readonly reference: string;
   readonly paymentMethod: string | null;
   /** Left out: a charge. */
-  readonly request?: 'charge' | 'refund' | 'dispute';
+  readonly request?: 'charge' | 'refund' | 'dispute' | 'follow_up';
 }
 
 type Family<T> = { safeParse(value: unknown): { success: true; data: T } | { success: false } };

@@ -1,3 +1,4 @@
+import { type AuthorizationEntry, isAboutAuthorization } from './authorization-entries.ts';
 import type { Entry, WireMoney } from './entries.ts';
 import { isMoneyBack, type MoneyBackEntry } from './money-back-entries.ts';
 
@@ -17,6 +18,10 @@ export interface LedgerRow {
   /** Charges that wait for a time or for the customer. */
   readonly open: number;
   readonly gateway_references: readonly string[];
+  /** What is held now: neither captured nor voided nor lapsed. */
+  readonly held: WireMoney;
+  /** Requests for a capture or a void that reached the gateway's books, repeats included. */
+  readonly follow_up_requests: number;
   /** How many refunds reached the customer and stayed there, and how much they are. */
   readonly refunds: number;
   readonly refunded: WireMoney;
@@ -58,7 +63,9 @@ export function createLedgerView(recovered: readonly Entry[]): LedgerView {
 function rowAfter(entry: Entry, before: LedgerRow | undefined): LedgerRow {
   const row = before ?? emptyRow(entry);
   if (isMoneyBack(entry)) return { ...row, ...moneyBackAfter(entry, row) };
+  if (isAboutAuthorization(entry)) return { ...row, ...heldAfter(entry, row) };
   const { amount, gateway_reference: id } = entry;
+  const holds = entry.kind === 'charge_authorized' ? amount.minor_units : 0;
   const isCharge = entry.kind !== 'request_repeated' && entry.kind !== 'reference_closed';
   const isKnown = id === null || row.gateway_references.includes(id);
   const hasMoved = entry.kind === 'money_moved';
@@ -68,6 +75,7 @@ function rowAfter(entry: Entry, before: LedgerRow | undefined): LedgerRow {
     ...row,
     charges: row.charges + (hasMoved ? 1 : 0),
     moved: { ...row.moved, minor_units: row.moved.minor_units + (hasMoved ? amount.minor_units : 0) },
+    held: plus(row.held, holds),
     requests: row.requests + (entry.request === null ? 0 : 1),
     declined: row.declined + (entry.kind === 'charge_declined' ? 1 : 0),
     open: openBefore + (entry.kind === 'charge_opened' ? 1 : 0),
@@ -77,8 +85,16 @@ function rowAfter(entry: Entry, before: LedgerRow | undefined): LedgerRow {
 
 function emptyRow({ account, reference, amount: { currency } }: Entry): LedgerRow {
   const nothing = { minor_units: 0, currency };
-  const counts = { charges: 0, requests: 0, declined: 0, open: 0, refunds: 0, refund_requests: 0 };
-  const amounts = { moved: nothing, refunded: nothing, lost_in_disputes: nothing };
+  const counts = {
+    charges: 0,
+    requests: 0,
+    declined: 0,
+    open: 0,
+    refunds: 0,
+    refund_requests: 0,
+    follow_up_requests: 0,
+  };
+  const amounts = { moved: nothing, held: nothing, refunded: nothing, lost_in_disputes: nothing };
   return { account, reference, ...counts, ...amounts, gateway_references: [] };
 }
 
@@ -97,6 +113,16 @@ function moneyBackAfter(entry: MoneyBackEntry, row: LedgerRow): Partial<LedgerRo
     refund_requests: row.refund_requests + (entry.request === null ? 0 : 1),
     lost_in_disputes: plus(row.lost_in_disputes, lost),
   };
+}
+
+/** Whatever ends an authorization ends all of it: of a smaller capture the rest is released. */
+function heldAfter(entry: AuthorizationEntry, row: LedgerRow): Partial<LedgerRow> {
+  const follow_up_requests = row.follow_up_requests + (entry.kind === 'authorization_lapsed' ? 0 : 1);
+  if (entry.kind === 'authorization_kept') return { follow_up_requests };
+  const held = { ...row.held, minor_units: 0 };
+  if (entry.kind !== 'authorization_captured') return { held, follow_up_requests };
+  const moved = plus(row.moved, entry.amount.minor_units);
+  return { charges: row.charges + 1, moved, held, follow_up_requests };
 }
 
 function plus(amount: WireMoney, minorUnits: number): WireMoney {

@@ -18,6 +18,7 @@ import {
 import { postDispute } from './dispute-route.ts';
 import { type Exchange, Refusal, readExchange, send } from './exchange.ts';
 import { endProcess } from './fatal.ts';
+import { postFollowUp } from './follow-up-route.ts';
 import { getCharge, getCharges } from './inquiry-route.ts';
 import { lockLedger } from './ledger-lock.ts';
 import { getRefunds, postRefund } from './refund-route.ts';
@@ -127,6 +128,8 @@ const ACCOUNT = '[a-z][a-z0-9-]{0,63}';
 const CHARGES = new RegExp(`^/(${ACCOUNT})/v1/charges$`);
 const CHARGE = new RegExp(`^/(${ACCOUNT})/v1/charges/([a-z0-9_]{1,64})$`);
 const CLOSE = new RegExp(`^/(${ACCOUNT})/v1/charges/close$`);
+const CAPTURES = new RegExp(`^/(${ACCOUNT})/v1/captures$`);
+const VOIDS = new RegExp(`^/(${ACCOUNT})/v1/voids$`);
 const REFUNDS = new RegExp(`^/(${ACCOUNT})/v1/refunds$`);
 const ACTION = /^\/actions\/([a-z0-9_]{1,64})$/;
 const ACTION_DONE = /^\/actions\/([a-z0-9_]{1,64})\/(complete|fail)$/;
@@ -145,6 +148,16 @@ const ROUTES: readonly (readonly [string, RegExp, Handler])[] = [
     authorized(({ simulator }, exchange, [account = '', id = '']) => getCharge(simulator, account, [exchange, id])),
   ],
   ['POST', CLOSE, authorized(({ simulator }, exchange, [account = '']) => postClose(simulator, account, exchange))],
+  [
+    'POST',
+    CAPTURES,
+    authorized(({ simulator }, exchange, [account = '']) => postFollowUp(simulator, account, [exchange, 'capture'])),
+  ],
+  [
+    'POST',
+    VOIDS,
+    authorized(({ simulator }, exchange, [account = '']) => postFollowUp(simulator, account, [exchange, 'void'])),
+  ],
   ['POST', REFUNDS, authorized(({ simulator }, exchange, [account = '']) => postRefund(simulator, account, exchange))],
   ['GET', REFUNDS, authorized(({ simulator }, exchange, [account = '']) => getRefunds(simulator, account, exchange))],
   ['POST', /^\/control\/disputes$/, ({ simulator }, exchange) => postDispute(simulator, exchange)],

@@ -33,7 +33,10 @@ export async function openSimulator(ledgerPath: string): Promise<Simulator> {
     webhooks: createWebhookSender(faultBook),
     disturbed: new Set(),
   };
-  for (const charge of simulator.books.waitingForTime()) settleInTime(simulator, charge);
+  for (const charge of simulator.books.waitingForTime()) {
+    settleInTime(simulator, charge);
+    lapseInTime(simulator, charge.id);
+  }
   return simulator;
 }
 
@@ -60,14 +63,37 @@ export function settle(
   settlesAs: 'approved' | 'declined',
 ): Promise<void> | undefined {
   const charge = simulator.books.charge(id);
-  if (charge === undefined || charge.status === 'approved' || charge.status === 'declined') return undefined;
+  if (charge?.status !== 'pending' && charge?.status !== 'requires_action') return undefined;
   const { account, reference, amount } = charge;
   const row = { account, reference, gateway_reference: id, amount, request: null };
   const settled: NewEntry =
-    settlesAs === 'approved'
-      ? { kind: 'money_moved', ...row }
-      : { kind: 'charge_declined', code: charge.declineCode ?? 'card_declined', ...row };
-  return record(simulator, settled).durable;
+    settlesAs === 'declined'
+      ? { kind: 'charge_declined', code: charge.declineCode ?? 'card_declined', ...row }
+      : charge.isHeldFirst
+        ? { kind: 'charge_authorized', lapses_at: lapseOf(simulator, account), ...row }
+        : { kind: 'money_moved', ...row };
+  const { durable } = record(simulator, settled);
+  lapseInTime(simulator, id);
+  return durable;
+}
+
+/** When money that is held from now on is released by itself. */
+export function lapseOf({ switchBoard }: Simulator, account: string): string | null {
+  const { lapses_after_seconds: seconds } = switchBoard.get(account).authorization;
+  return seconds === null ? null : new Date(Date.now() + seconds * 1_000).toISOString();
+}
+
+/** Releases what the charge holds when its time is over, unless it was captured or voided before. */
+export function lapseInTime(simulator: Simulator, id: string): void {
+  const lapsesAt = simulator.books.charge(id)?.held?.lapsesAt ?? null;
+  if (lapsesAt === null) return;
+  later(Date.parse(lapsesAt) - Date.now(), async () => {
+    const charge = simulator.books.charge(id);
+    if (charge?.status !== 'authorized') return;
+    const { account, reference, amount } = charge;
+    const row = { account, reference, gateway_reference: id, amount };
+    await record(simulator, { kind: 'authorization_lapsed', ...row }).durable;
+  });
 }
 
 /** Settles a pending charge when its time has come, whether or not this process made it. */

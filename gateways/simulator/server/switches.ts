@@ -29,6 +29,15 @@ export const switches = z.strictObject({
     .default({ mode: 'there' }),
   /** Whether references can be closed. */
   close: z.enum(['there', 'absent']).default('there'),
+  /** What can be done with money that is held: `{"mode": "absent"}` takes it at once or not at all. */
+  authorization: z
+    .strictObject({
+      mode: z.enum(['there', 'absent']).default('there'),
+      partial_capture: z.boolean().default(true),
+      /** Null: held until somebody ends it. */
+      lapses_after_seconds: z.number().min(0).nullable().default(null),
+    })
+    .prefault({}),
   /** The same two for refunds. */
   refund_idempotency_key: keyMode,
   unique_refund_reference: z.enum(['refused', 'ignored', 'returns_original']).default('ignored'),

@@ -32,6 +32,7 @@ export function createPaperAdyen(parts: AdyenParts): Gateway {
       webhooks: 'signed',
       statements: true,
       closing: { by: [] },
+      authorize: null,
       refund: { partial: true, repeat: { by: 'key', windowSeconds: 7 * 24 * 3_600 } },
       callTimeoutSeconds: 60,
       reference: { lengthMax: 80, pattern: '^.{1,80}$' },

@@ -36,6 +36,7 @@ export function createPaperPayworks(parts: PayworksParts): Gateway {
       webhooks: 'none',
       statements: true,
       closing: { by: [] },
+      authorize: null,
       refund: { partial: true, repeat: { by: 'reference', onRepeat: 'refused' } },
       callTimeoutSeconds: 130,
       reference: { lengthMax: 30, pattern: '^[0-9A-Za-z]{1,30}$' },

@@ -33,6 +33,7 @@ export function createPaperStripe(parts: StripeParts): Gateway {
       webhooks: 'signed',
       statements: true,
       closing: { by: ['gateway_reference'] },
+      authorize: null,
       refund: { partial: true, repeat: { by: 'key', windowSeconds: 24 * 3_600 } },
       callTimeoutSeconds: 80,
       reference: { lengthMax: 500, pattern: '^.{1,500}$' },
