@@ -108,7 +108,8 @@ export const CELLS: readonly Cell[] = [
   ...WORKER_POINTS.filter(([point]) => point !== 'attempt_begun').map((point) => atPoint('F14', point, CUT)),
   whenCharged('F14', 'restart_database'),
   whenCharged('F15', 'restart_temporal'),
-  ...WORKER_POINTS.flatMap((point) => onBoth(atPoint('F17', point, { do: 'stop', seconds: 8 }))),
+  // Longer than a call may take: who wakes up after that must not send, and others may have acted on its silence.
+  ...WORKER_POINTS.flatMap((point) => onBoth(atPoint('F17', point, { do: 'stop', seconds: 10 }))),
 ];
 
 export const LEFT_OUT: readonly LeftOut[] = [
