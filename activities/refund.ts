@@ -5,6 +5,7 @@ import { putRefundInReview as putInReview, recordRefundNews } from '../store/ref
 import { isAnotherRefundOnItsWay, markRefundSent, readStoredRequest } from '../store/refund-sends.ts';
 import { findRefund, type Refund } from '../store/refunds.ts';
 import type { RefundStanding } from '../workflows/contracts.ts';
+import { timeLeftOfCall } from './clock.ts';
 import { isSilent } from './gateway-watch.ts';
 import { RECORD_RETRY_MS } from './record-retries.ts';
 import type { Tools } from './tools.ts';
@@ -163,9 +164,8 @@ async function callGateway(
   tools: Tools,
   { gateway, prepared, refundId, permittedAt }: PermittedRefund,
 ): Promise<GatewayOutcome> {
-  const timeoutMs = gateway.capabilities.callTimeoutSeconds * 1_000;
-  // See callGateway in send.ts: a process that stood still must not send what others count as dead.
-  if ((await tools.clock()).getTime() - permittedAt.getTime() > timeoutMs) {
+  const timeoutMs = timeLeftOfCall(gateway, permittedAt, await tools.clock());
+  if (timeoutMs <= 0) {
     return { kind: 'unknown', reason: 'The process stood still between its permission to send and the send.', raw: '' };
   }
   try {

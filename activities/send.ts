@@ -4,6 +4,7 @@ import type { GatewayOutcome } from '../domain/outcome.ts';
 import { reach } from '../process/points.ts';
 import { type News, recordNews } from '../store/records.ts';
 import { saveGatewayReference } from '../store/sends.ts';
+import { timeLeftOfCall } from './clock.ts';
 import { RECORD_RETRY_MS } from './record-retries.ts';
 import { startRefundOf } from './refund-news.ts';
 import type { Tools } from './tools.ts';
@@ -54,10 +55,8 @@ async function callGateway(
   tools: Tools,
   { gateway, prepared, orderId, attemptNumber, permittedAt }: PermittedSend,
 ): Promise<GatewayOutcome> {
-  const timeoutMs = gateway.capabilities.callTimeoutSeconds * 1_000;
-  // A process that stood still since it got its permission (a stopped container, a suspended laptop) must not send now:
-  // by this time others count its request as dead, and may have acted on that.
-  if (Date.now() - permittedAt.getTime() > timeoutMs) {
+  const timeoutMs = timeLeftOfCall(gateway, permittedAt, new Date());
+  if (timeoutMs <= 0) {
     return { kind: 'unknown', reason: 'The process stood still between its permission to send and the send.', raw: '' };
   }
   try {

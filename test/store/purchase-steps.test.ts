@@ -243,6 +243,27 @@ describe('charge', () => {
     expect((await readPurchase(database, orderId)).orderStatus).toBe('unknown');
   });
 
+  test('that waited between its permission and the send ends no later than others believe it to', async () => {
+    const limits: number[] = [];
+    const gateway = createScriptedGateway();
+    const noting: ScriptedGateway = {
+      ...gateway,
+      charge: (prepared, scope) => {
+        limits.push(scope.timeoutMs);
+        return gateway.charge(prepared, scope);
+      },
+    };
+    const { tools } = createBench(noting);
+    const orderId = await createOrder();
+    await claim(tools, { orderId, attempt: attempt(1), run: 'run-1' });
+    const late = { ...tools, clock: async () => new Date(Date.now() - 6_000) };
+    await charge(late, chargeCommand(orderId));
+    const allowed = gateway.capabilities.callTimeoutSeconds * 1_000;
+    expect(limits).toHaveLength(1);
+    expect(limits[0]).toBeLessThanOrEqual(allowed - 6_000);
+    expect(limits[0]).toBeGreaterThan(0);
+  });
+
   test('that stood still between its permission and the send does not send any more', async () => {
     const { tools, gateway } = createBench();
     const orderId = await createOrder();
