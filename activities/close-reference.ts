@@ -2,7 +2,7 @@ import { canClose, mayRepeat } from '../domain/after-unknown.ts';
 import type { CloseAnswer } from '../domain/outcome.ts';
 import type { AttemptRow } from '../store/standing.ts';
 import { isOwnCallOver, secondsBetween } from './clock.ts';
-import { type Finding, nothing, type Subject } from './finding.ts';
+import { type Finding, found, type Subject } from './finding.ts';
 import type { Tools } from './tools.ts';
 
 const CLOSE_TIMEOUT_MS = 10_000;
@@ -55,9 +55,7 @@ export async function closeReference(tools: Tools, subject: Subject): Promise<Fi
     case 'unavailable':
       return { kind: 'unavailable', reason: `The gateway did not close the reference: ${answer.reason}.` };
     case 'found':
-      return answer.outcome.kind === 'unknown'
-        ? nothing(`The gateway does not know the outcome itself: ${answer.outcome.reason}.`)
-        : { kind: 'news', outcome: answer.outcome, reason: `The gateway says ${answer.outcome.kind}.` };
+      return found(answer.outcome);
     case 'closed': {
       const decline = { code: 'closed_at_gateway', retriable: true } as const;
       const reason = 'The reference is closed at the gateway; nothing can come of it any more.';

@@ -4,7 +4,7 @@ import { markSentAgain } from '../store/sends.ts';
 import type { PurchaseRow } from '../store/standing.ts';
 import { isOwnCallOver, secondsBetween } from './clock.ts';
 import { closeReference, isFenceDue, isToBeEnded } from './close-reference.ts';
-import { type Finding, nothing, type Subject } from './finding.ts';
+import { type Finding, found, nothing, type Subject } from './finding.ts';
 import { nudgeWorkflow, sendAndRecord } from './send.ts';
 import type { Tools } from './tools.ts';
 
@@ -56,9 +56,7 @@ async function ask(tools: Tools, subject: Subject): Promise<Finding> {
     case 'unavailable':
       return { kind: 'unavailable', reason: `The gateway did not answer the inquiry: ${answer.reason}.` };
     case 'found':
-      return answer.outcome.kind === 'unknown'
-        ? nothing(`The gateway does not know the outcome itself: ${answer.outcome.reason}.`)
-        : { kind: 'news', outcome: answer.outcome, reason: `The gateway says ${answer.outcome.kind}.` };
+      return found(answer.outcome);
     case 'absent':
       return absent(tools, subject, answer.raw);
   }

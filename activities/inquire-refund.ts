@@ -1,13 +1,11 @@
-import { ApplicationFailure, activityInfo } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
 import { isAbsenceConclusive, mayRepeat } from '../domain/after-unknown.ts';
 import type { Gateway } from '../domain/gateway.ts';
 import { secondsToNextInquiry } from '../domain/inquiry-schedule.ts';
 import { markRefundSentAgain, readStoredRequest } from '../store/refund-sends.ts';
 import type { Refund } from '../store/refunds.ts';
-import { type InquireRefundCommand, type InquireRefundResult, STILL_UNKNOWN } from '../workflows/contracts.ts';
+import type { InquireRefundCommand, InquireRefundResult } from '../workflows/contracts.ts';
 import { isOwnCallOver, secondsBetween, secondsSinceScheduled } from './clock.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, found, nothing, stillUnknown } from './finding.ts';
 import {
   askAboutRefund,
   nudgeRefund,
@@ -36,12 +34,7 @@ export async function inquireRefund(tools: Tools, command: InquireRefundCommand)
   const elapsed = command.secondsBefore + secondsSinceScheduled(await tools.clock());
   const wait = secondsToNextInquiry(command.scheduleSeconds, elapsed, finding.kind !== 'unavailable');
   if (wait === undefined) return { kind: 'schedule_over', standing: refundStandingOf(after) };
-  throw ApplicationFailure.create({
-    type: STILL_UNKNOWN,
-    message: `Inquiry ${activityInfo().attempt}: ${finding.reason} Next in ${Math.round(wait)} s.`,
-    nextRetryDelay: Math.ceil(wait * 1_000),
-    category: ApplicationFailureCategory.BENIGN,
-  });
+  throw stillUnknown(finding, wait);
 }
 
 async function findOut(tools: Tools, refund: Refund): Promise<Finding> {
@@ -51,9 +44,7 @@ async function findOut(tools: Tools, refund: Refund): Promise<Finding> {
     case 'unavailable':
       return { kind: 'unavailable', reason: `The gateway did not answer the inquiry: ${answer.reason}.` };
     case 'found':
-      return answer.outcome.kind === 'unknown'
-        ? nothing(`The gateway does not know the outcome itself: ${answer.outcome.reason}.`)
-        : { kind: 'news', outcome: answer.outcome, reason: `The gateway says ${answer.outcome.kind}.` };
+      return found(answer.outcome);
     case 'absent':
       return absent(tools, { gateway, refund, time: await tools.clock() }, answer.raw);
   }
@@ -115,8 +106,4 @@ async function writeDown(tools: Tools, refund: Refund, finding: Finding): Promis
   if (refund.status !== 'sent' || !isOwnCallOver(tools.gateways.get(gateway), refund, await tools.clock())) return;
   const outcome = { kind: 'unknown', reason: `No answer to our own call. ${finding.reason}`, raw: '' } as const;
   await recordRefund(tools, { refundId, kind: 'inquiry', outcome });
-}
-
-function nothing(reason: string): Finding {
-  return { kind: 'nothing', reason };
 }

@@ -1,23 +1,20 @@
-import { ApplicationFailure, activityInfo } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
 import { secondsToNextInquiry } from '../domain/inquiry-schedule.ts';
 import { reach } from '../process/points.ts';
 import { recordNews } from '../store/records.ts';
 import { type PurchaseRow, readPurchase } from '../store/standing.ts';
-import { type InquireCommand, type InquireResult, STILL_UNKNOWN } from '../workflows/contracts.ts';
+import type { InquireCommand, InquireResult } from '../workflows/contracts.ts';
 import { applyStoredEvents } from './apply-events.ts';
 import { isOwnCallOver, secondsSinceScheduled } from './clock.ts';
 import { endOfAction } from './close-reference.ts';
 import { findOut } from './find-out.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, stillUnknown } from './finding.ts';
 import { startRefundOf } from './refund-news.ts';
 import { standingOf } from './standing.ts';
 import type { Tools } from './tools.ts';
 
 /**
- * Finds out how a sent attempt ended. Looks into the inbox and at the row first, because news may have come meanwhile; then asks. While
- * nothing is known it fails with a benign `StillUnknown` that says when to try again: Temporal keeps the count, the last
- * failure and the next try in sight of the operator, and the history does not grow.
+ * Finds out how a sent attempt ended. Looks into the inbox and at the row first, because news may have come meanwhile; then asks.
+ * While nothing is known it fails with `stillUnknown`.
  */
 export async function inquire(tools: Tools, command: InquireCommand): Promise<InquireResult> {
   await applyStoredEvents(tools, command.orderId);
@@ -37,12 +34,7 @@ export async function inquire(tools: Tools, command: InquireCommand): Promise<In
   const wait = secondsToNextInquiry(command.scheduleSeconds, elapsed, finding.kind !== 'unavailable');
   if (wait === undefined) return { kind: 'schedule_over', standing: standingOf(after) };
   const next = Math.min(wait, await secondsToEndOfAction(tools, after, command.expiresAt));
-  throw ApplicationFailure.create({
-    type: STILL_UNKNOWN,
-    message: `Inquiry ${activityInfo().attempt}: ${finding.reason} Next in ${Math.round(next)} s.`,
-    nextRetryDelay: Math.ceil(next * 1_000),
-    category: ApplicationFailureCategory.BENIGN,
-  });
+  throw stillUnknown(finding, next);
 }
 
 function changeIn(row: PurchaseRow, { attemptNumber, knownStatus }: InquireCommand): InquireResult | undefined {

@@ -13,7 +13,7 @@ import type {
 } from '../../domain/gateway.ts';
 import type { RawWebhook } from '../../domain/gateway-event.ts';
 import type { GatewayOutcome, InquiryAnswer } from '../../domain/outcome.ts';
-import { createHttpClient, type HttpClient, type HttpResult } from '../http.ts';
+import { createHttpClient, type HttpResult } from '../http.ts';
 import { rawAnswer, readJsonAnswer } from '../raw-answer.ts';
 import { readSigningSecret } from '../standard-webhooks.ts';
 import {
@@ -27,6 +27,7 @@ import {
 } from './answers.ts';
 import { authorizing } from './authorizations.ts';
 import { closeReference } from './closing.ts';
+import type { Connection } from './connection.ts';
 import { inquireRefund, prepareRefund, refund } from './refunds.ts';
 import { readSimulatorSettings, type SimulatorSettings } from './settings.ts';
 import { parseSimulatorWebhook, type WebhookReader } from './webhook.ts';
@@ -35,13 +36,6 @@ import { parseSimulatorWebhook, type WebhookReader } from './webhook.ts';
 export interface SimulatorAccount {
   readonly name: string;
   readonly settings: unknown;
-}
-
-interface Connection {
-  readonly http: HttpClient;
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly capabilities: GatewayCapabilities;
 }
 
 /**

@@ -13,7 +13,7 @@ import type {
 import type { HttpCall, HttpResult } from '../http.ts';
 import { rawAnswer, readJsonAnswer } from '../raw-answer.ts';
 import { ERROR_MEANINGS, outcomeOfCharge, unknown, type WireCharge, wireCharge, wireError } from './answers.ts';
-import type { RefundConnection } from './refunds.ts';
+import { askByReference, type Connection } from './connection.ts';
 
 type Authorizing = Required<
   Pick<Gateway, 'prepareAuthorization' | 'authorize' | 'prepareFollowUp' | 'followUp' | 'inquireAuthorization'>
@@ -21,7 +21,7 @@ type Authorizing = Required<
 
 /** The five methods of an account that can hold money. @param prepareCharge what the same command is as a charge */
 export function authorizing(
-  connection: RefundConnection,
+  connection: Connection,
   prepareCharge: (command: ChargeCommand) => PreparedCharge,
 ): Authorizing {
   return {
@@ -42,7 +42,7 @@ function asAuthorization(charge: PreparedCharge): PreparedCharge {
 interface Asked {
   readonly merchantReference: string;
   readonly currency: string;
-  readonly connection: RefundConnection;
+  readonly connection: Connection;
 }
 
 const preparedBody = z.object({
@@ -51,7 +51,7 @@ const preparedBody = z.object({
 });
 
 async function authorize(
-  connection: RefundConnection,
+  connection: Connection,
   prepared: PreparedCharge,
   scope: CallScope,
 ): Promise<AuthorizationOutcome> {
@@ -66,7 +66,7 @@ async function authorize(
   return isEnded(outcome) ? unknown(`the authorization is ${outcome.kind}`, outcome.raw) : outcome;
 }
 
-function prepareFollowUp({ capabilities }: RefundConnection, command: FollowUpCommand): PreparedFollowUp {
+function prepareFollowUp({ capabilities }: Connection, command: FollowUpCommand): PreparedFollowUp {
   const { kind, followUpReference, charge, amount } = command;
   const body = JSON.stringify({
     reference: followUpReference,
@@ -81,7 +81,7 @@ const PATHS = { capture: 'captures', void: 'voids' } as const;
 const ENDS = { capture: 'captured', void: 'voided' } as const;
 
 async function followUp(
-  connection: RefundConnection,
+  connection: Connection,
   { kind, followUpReference, body }: PreparedFollowUp,
   scope: CallScope,
 ): Promise<FollowUpOutcome> {
@@ -142,7 +142,7 @@ interface Post {
 }
 
 function post(
-  { http, baseUrl, apiKey }: RefundConnection,
+  { http, baseUrl, apiKey }: Connection,
   { path, body, key }: Post,
   { timeoutMs }: CallScope,
 ): Promise<HttpResult> {
@@ -196,20 +196,15 @@ const RANK: Readonly<Record<WireCharge['status'], number>> = {
 };
 
 async function inquire(
-  connection: RefundConnection,
+  connection: Connection,
   { merchantReference, amount }: InquiryCommand,
   { timeoutMs }: CallScope,
 ): Promise<AuthorizationAnswer> {
-  const { http, baseUrl, apiKey } = connection;
-  const url = `${baseUrl}/v1/charges?reference=${encodeURIComponent(merchantReference)}`;
-  const result = await http.call({ method: 'GET', url, headers: { authorization: `Bearer ${apiKey}` }, timeoutMs });
-  if (result.kind === 'failed') return { kind: 'unavailable', reason: `${result.code}: ${result.reason}` };
-  const raw = rawAnswer(result);
-  const list = wireList.safeParse(readJsonAnswer(result.body));
-  if (result.status !== 200 || !list.success)
-    return { kind: 'unavailable', reason: `HTTP ${result.status} with no readable answer` };
-  const [first] = [...list.data.charges].sort((left, right) => RANK[left.status] - RANK[right.status]);
-  if (first === undefined) return { kind: 'absent', raw };
-  const outcome = meaningOf(first, { merchantReference, currency: amount.currency, connection }, raw);
+  const read = (json: unknown): readonly WireCharge[] | undefined => wireList.safeParse(json).data?.charges;
+  const question = { path: '/v1/charges', reference: merchantReference, read, rank: RANK };
+  const told = await askByReference(connection, question, timeoutMs);
+  if (told.kind !== 'found') return told;
+  const { item, raw } = told;
+  const outcome = meaningOf(item, { merchantReference, currency: amount.currency, connection }, raw);
   return outcome.kind === 'unknown' ? { kind: 'unavailable', reason: outcome.reason } : { kind: 'found', outcome };
 }

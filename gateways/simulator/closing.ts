@@ -4,13 +4,13 @@ import type { CallScope, InquiryCommand } from '../../domain/gateway.ts';
 import type { CloseAnswer } from '../../domain/outcome.ts';
 import { rawAnswer, readJsonAnswer } from '../raw-answer.ts';
 import { outcomeOfCharge, wireCharge } from './answers.ts';
-import type { RefundConnection } from './refunds.ts';
+import type { Connection } from './connection.ts';
 
 const wireClosed = z.object({ closed: z.literal(true), charges: z.array(wireCharge) });
 
 /** Closes a reference. What was charged under it before is told, and counts. */
 export async function closeReference(
-  { http, baseUrl, apiKey, capabilities }: RefundConnection,
+  { http, baseUrl, apiKey, capabilities }: Connection,
   { merchantReference, amount }: InquiryCommand,
   { timeoutMs }: CallScope,
 ): Promise<CloseAnswer> {

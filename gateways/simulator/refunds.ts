@@ -3,16 +3,10 @@ import type { GatewayCapabilities } from '../../domain/capabilities.ts';
 import { fromGatewayUnits, toGatewayUnits } from '../../domain/currency-units.ts';
 import type { CallScope, PreparedRefund, RefundCommand, RefundInquiry } from '../../domain/gateway.ts';
 import type { GatewayOutcome, InquiryAnswer } from '../../domain/outcome.ts';
-import type { HttpClient, HttpResult } from '../http.ts';
+import type { HttpResult } from '../http.ts';
 import { rawAnswer, readJsonAnswer } from '../raw-answer.ts';
 import { ERROR_MEANINGS, unknown, wireError } from './answers.ts';
-
-export interface RefundConnection {
-  readonly http: HttpClient;
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly capabilities: GatewayCapabilities;
-}
+import { askByReference, type Connection } from './connection.ts';
 
 /** A refund as the gateway tells it. Fields that are not named here may come and go. */
 export const wireRefund = z.object({
@@ -37,7 +31,7 @@ export function prepareRefund({ currencyDecimals }: GatewayCapabilities, command
 }
 
 export async function refund(
-  { http, baseUrl, apiKey, capabilities }: RefundConnection,
+  { http, baseUrl, apiKey, capabilities }: Connection,
   prepared: PreparedRefund,
   { timeoutMs }: CallScope,
 ): Promise<GatewayOutcome> {
@@ -106,19 +100,16 @@ const wireList = z.object({ refunds: z.array(wireRefund) });
 const RANK: Readonly<Record<WireRefund['status'], number>> = { succeeded: 0, pending: 1, failed: 2 };
 
 export async function inquireRefund(
-  { http, baseUrl, apiKey, capabilities }: RefundConnection,
+  connection: Connection,
   { refundReference }: RefundInquiry,
   { timeoutMs }: CallScope,
 ): Promise<InquiryAnswer> {
-  const url = `${baseUrl}/v1/refunds?reference=${encodeURIComponent(refundReference)}`;
-  const result = await http.call({ method: 'GET', url, headers: { authorization: `Bearer ${apiKey}` }, timeoutMs });
-  if (result.kind === 'failed') return { kind: 'unavailable', reason: `${result.code}: ${result.reason}` };
-  const raw = rawAnswer(result);
-  const found = wireList.safeParse(readJsonAnswer(result.body));
-  if (result.status !== 200 || !found.success)
-    return { kind: 'unavailable', reason: `HTTP ${result.status} with no readable answer` };
-  const [first] = [...found.data.refunds].sort((left, right) => RANK[left.status] - RANK[right.status]);
-  if (first === undefined) return { kind: 'absent', raw };
-  const outcome = outcomeOfRefund(first, { reference: refundReference, capabilities, raw });
+  const read = (json: unknown): readonly WireRefund[] | undefined => wireList.safeParse(json).data?.refunds;
+  const question = { path: '/v1/refunds', reference: refundReference, read, rank: RANK };
+  const told = await askByReference(connection, question, timeoutMs);
+  if (told.kind !== 'found') return told;
+  const { item, raw } = told;
+  const { capabilities } = connection;
+  const outcome = outcomeOfRefund(item, { reference: refundReference, capabilities, raw });
   return outcome.kind === 'unknown' ? { kind: 'unavailable', reason: outcome.reason } : { kind: 'found', outcome };
 }

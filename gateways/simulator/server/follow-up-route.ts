@@ -1,23 +1,11 @@
-import { z } from 'zod';
-import { isCurrency } from '../../../domain/currencies.ts';
 import type { Charge, FollowUpKind } from './books.ts';
 import { chargeOnTheWire } from './charge-on-the-wire.ts';
 import { deliver } from './delivery.ts';
 import type { WireMoney } from './entries.ts';
 import { type Exchange, originOf, Refusal, type Reply, readJson } from './exchange.ts';
 import { deliveryFault, rulingFault } from './faults.ts';
+import { type ShareOfCharge, shareOfCharge } from './share-of-charge.ts';
 import { record, type Simulator } from './simulator.ts';
-
-const followUpBody = z.strictObject({
-  reference: z.string().regex(/^[0-9A-Za-z]{1,40}$/),
-  /** The gateway's id of the charge, or null where only the merchant's reference of it is known. */
-  charge: z.string().nullable(),
-  charge_reference: z.string(),
-  amount: z.strictObject({
-    minor_units: z.number().int().positive().max(Number.MAX_SAFE_INTEGER),
-    currency: z.string().refine(isCurrency),
-  }),
-});
 
 interface FollowUp {
   readonly kind: FollowUpKind;
@@ -35,7 +23,7 @@ export async function postFollowUp(
 ): Promise<void> {
   if (simulator.switchBoard.get(account).authorization.mode === 'absent')
     throw new Refusal(404, 'route_not_found', { message: 'There is no such route.' });
-  const parsed = followUpBody.safeParse(readJson(exchange));
+  const parsed = shareOfCharge.safeParse(readJson(exchange));
   if (!parsed.success) throw new Refusal(400, 'field_invalid', { message: 'Send reference, charge and amount.' });
   const { reference, amount } = parsed.data;
   const charge = findCharge(simulator, account, parsed.data);
@@ -50,7 +38,7 @@ export async function postFollowUp(
 function findCharge(
   { books }: Simulator,
   account: string,
-  { charge: id, charge_reference: reference }: z.infer<typeof followUpBody>,
+  { charge: id, charge_reference: reference }: ShareOfCharge,
 ): Charge {
   const named = id === null ? books.chargesOf(account, reference).find(({ held }) => held !== null) : books.charge(id);
   if (named === undefined || named.account !== account || named.held === null)

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import { isCurrency } from '../../../domain/currencies.ts';
 import type { Charge } from './books.ts';
 import { deliver } from './delivery.ts';
 import { type Exchange, Refusal, type Reply, readJson } from './exchange.ts';
@@ -9,18 +7,8 @@ import { deliverInquiry } from './inquiry-route.ts';
 import type { Refund } from './refund-books.ts';
 import { refundOnTheWire } from './refund-on-the-wire.ts';
 import { processRefund, type RefundRequest } from './refunding.ts';
+import { shareOfCharge } from './share-of-charge.ts';
 import type { Simulator } from './simulator.ts';
-
-const refundBody = z.strictObject({
-  reference: z.string().regex(/^[0-9A-Za-z]{1,40}$/),
-  /** The gateway's id of the charge, or else the merchant's reference of it. */
-  charge: z.string().nullable(),
-  charge_reference: z.string(),
-  amount: z.strictObject({
-    minor_units: z.number().int().positive().max(Number.MAX_SAFE_INTEGER),
-    currency: z.string().refine(isCurrency),
-  }),
-});
 
 /** `POST /{account}/v1/refunds`: gives money of a charge back, and lets go wrong what a script says. */
 export async function postRefund(simulator: Simulator, account: string, exchange: Exchange): Promise<void> {
@@ -32,7 +20,7 @@ export async function postRefund(simulator: Simulator, account: string, exchange
 }
 
 function readRefundRequest(simulator: Simulator, account: string, exchange: Exchange): RefundRequest {
-  const parsed = refundBody.safeParse(readJson(exchange));
+  const parsed = shareOfCharge.safeParse(readJson(exchange));
   if (!parsed.success) {
     const field = parsed.error.issues[0]?.path.join('.') ?? '';
     throw new Refusal(400, 'field_invalid', { message: `The field ${field || '(body)'} is missing or wrong.`, field });
