@@ -4,16 +4,16 @@ import type {
   RegularActivities,
   RegularRefundActivities,
 } from '../workflows/contracts.ts';
-import { applyEvent, applyEvents, sweepInbox } from './apply-events.ts';
-import { cancel, expire, expireUnpaidOrders, putInReview, settle } from './close.ts';
-import { inquire } from './inquire.ts';
-import { inquireRefund } from './inquire-refund.ts';
-import { makeAttempt } from './make-attempt.ts';
-import { askWaitingOrders } from './recover.ts';
-import { lookAtRefund, putRefundInReview, sendRefund } from './refund.ts';
-import { readStanding } from './standing.ts';
-import { countStuckDeliveries, resumeOrders, resumeRefunds } from './sweep.ts';
+import { applyEvent, applyEvents, sweepInbox } from './inbox/apply-events.ts';
+import { cancel, expire, expireUnpaidOrders, putInReview, settle } from './purchase/close.ts';
+import { inquire } from './purchase/inquire.ts';
+import { makeAttempt } from './purchase/make-attempt.ts';
+import { readStanding } from './purchase/standing.ts';
+import { inquireRefund } from './refunds/inquire-refund.ts';
+import { lookAtRefund, putRefundInReview, sendRefund } from './refunds/refund.ts';
 import type { Tools } from './tools.ts';
+import { askWaitingOrders } from './upkeep/recover.ts';
+import { countStuckDeliveries, resumeOrders, resumeRefunds } from './upkeep/sweep.ts';
 
 type AllActivities = LocalActivities & LocalRefundActivities & RegularActivities & RegularRefundActivities;
 

@@ -2,7 +2,7 @@ import { ApplicationFailure, activityInfo } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import type { Gateway } from '../domain/gateway.ts';
 import type { GatewayOutcome } from '../domain/outcome.ts';
-import type { AttemptRow, PurchaseRow } from '../store/standing.ts';
+import type { AttemptRow, PurchaseRow } from '../store/orders/standing.ts';
 import { STILL_UNKNOWN } from '../workflows/contracts.ts';
 
 /** What one look at the gateway brought. `reason` is one sentence for the operator. */

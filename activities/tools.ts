@@ -1,7 +1,7 @@
 import type { Gateway } from '../domain/gateway.ts';
 import type { Database } from '../store/database.ts';
-import type { OpenOrder } from '../store/open-orders.ts';
-import type { RefundInFlight } from '../store/refunds.ts';
+import type { OpenOrder } from '../store/orders/open-orders.ts';
+import type { RefundInFlight } from '../store/refunds/refunds.ts';
 import type { CallsInFlight } from './calls-in-flight.ts';
 import type { GatewayWatch } from './gateway-watch.ts';
 import type { ActivityLog } from './log.ts';

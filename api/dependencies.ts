@@ -3,11 +3,11 @@ import type { Currency } from '../domain/currencies.ts';
 import type { Gateway } from '../domain/gateway.ts';
 import type { Logger } from '../process/log.ts';
 import type { Database } from '../store/database.ts';
-import type { OrderChanges } from '../store/order-changes.ts';
-import type { EndpointSettings } from './endpoints.ts';
+import type { OrderChanges } from '../store/orders/order-changes.ts';
 import type { EventTeller } from './event-teller.ts';
 import type { PurchaseStarter } from './purchases.ts';
 import type { RefundStarter } from './refund-starter.ts';
+import type { EndpointSettings } from './webhook-endpoints.ts';
 
 /** Everything that the API works with, handed in once by the process; nothing here is reached by an import. */
 export interface ApiDependencies {

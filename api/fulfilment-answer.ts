@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Delivery } from '../store/deliveries.ts';
-import type { Entitlement } from '../store/entitlements.ts';
-import type { OutboxEvent } from '../store/outbox-events.ts';
-import type { WebhookEndpoint } from '../store/webhook-endpoints.ts';
+import type { Delivery } from '../store/deliveries/deliveries.ts';
+import type { Entitlement } from '../store/deliveries/entitlements.ts';
+import type { OutboxEvent } from '../store/deliveries/outbox-events.ts';
+import type { WebhookEndpoint } from '../store/deliveries/webhook-endpoints.ts';
 import type * as schemas from './fulfilment-schemas.ts';
 
 export function describeEntitlement(entitlement: Entitlement): z.infer<typeof schemas.entitlement> {

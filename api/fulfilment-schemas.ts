@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../domain/delivery.ts';
-import { OUTBOX_EVENTS, type OutboxEventKind } from '../store/outbox-events.ts';
+import { OUTBOX_EVENTS, type OutboxEventKind } from '../store/deliveries/outbox-events.ts';
 import { entitlementKind, orderPath, text, time } from './schemas.ts';
 
 /** What crosses the API about entitlements, events and webhook endpoints. */

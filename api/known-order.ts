@@ -1,6 +1,6 @@
 import { CodedError } from '../domain/errors.ts';
 import type { Database } from '../store/database.ts';
-import { findOrder, type Order } from '../store/orders.ts';
+import { findOrder, type Order } from '../store/orders/orders.ts';
 
 /** @throws CodedError `order_not_found` */
 export async function readKnownOrder(database: Database, orderId: string): Promise<Order> {

@@ -1,6 +1,6 @@
 import type { Database } from '../store/database.ts';
-import type { OrderChanges } from '../store/order-changes.ts';
-import { findOrder, type Order } from '../store/orders.ts';
+import type { OrderChanges } from '../store/orders/order-changes.ts';
+import { findOrder, type Order } from '../store/orders/orders.ts';
 
 /** A notification can be lost with its connection, so the row is read again at least this often. */
 const POLL_MS = 1_000;

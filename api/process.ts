@@ -7,14 +7,14 @@ import { createEndpointSecrets } from '../process/endpoint-secrets.ts';
 import type { Logger } from '../process/log.ts';
 import { readTemporalTarget } from '../process/temporal.ts';
 import { createDatabase, type Database } from '../store/database.ts';
-import { countDeliveries } from '../store/deliveries.ts';
-import { listenForOrderChanges } from '../store/order-changes.ts';
+import { countDeliveries } from '../store/deliveries/deliveries.ts';
+import { listenForOrderChanges } from '../store/orders/order-changes.ts';
 import type { ApiSettings, GatewayFacts } from './dependencies.ts';
-import type { EndpointSettings } from './endpoints.ts';
 import { createEventTeller } from './event-teller.ts';
 import { createPurchaseStarter } from './purchases.ts';
 import { createRefundStarter } from './refund-starter.ts';
 import { createApi } from './server.ts';
+import type { EndpointSettings } from './webhook-endpoints.ts';
 
 export interface RunningApi {
   /** Where it listens, such as `http://127.0.0.1:8080`. */

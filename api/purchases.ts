@@ -4,7 +4,7 @@ import {
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
 } from '@temporalio/client';
-import type { Order } from '../store/orders.ts';
+import type { Order } from '../store/orders/orders.ts';
 import { purchaseWorkflowId } from '../workflows/ids.ts';
 import {
   ASK_NOW_SIGNAL,

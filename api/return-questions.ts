@@ -1,5 +1,5 @@
 import type { Logger } from '../process/log.ts';
-import type { Order } from '../store/orders.ts';
+import type { Order } from '../store/orders/orders.ts';
 import type { OrderWatch } from './order-watch.ts';
 import type { PurchaseStarter } from './purchases.ts';
 

@@ -44,7 +44,7 @@ export interface DisputeEventNews extends ChargeNamed {
   readonly raw: string;
 }
 
-/** Another subject is one more member here and one more line in store/apply-event.ts. */
+/** Another subject is one more member here and one more line in store/inbox/apply-event.ts. */
 export type EventNews = ChargeNews | RefundEventNews | DisputeEventNews;
 
 /** One genuine event of a gateway. */

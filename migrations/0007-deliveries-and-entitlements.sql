@@ -1,7 +1,7 @@
 -- Fulfilment: what a paid order entitles to, and the news of it on its way to the merchant's own systems.
 
 -- What may be told. Data and not a CHECK, so that a new kind is one row here (or in a later migration) and one line in
--- OUTBOX_EVENTS of store/outbox-events.ts; a test holds the two equal. A kind that is not listed cannot be written, because
+-- OUTBOX_EVENTS of store/deliveries/outbox-events.ts; a test holds the two equal. A kind that is not listed cannot be written, because
 -- nobody would have said yet who is to be told of it.
 create table outbox_event_kinds (
   kind text primary key constraint outbox_event_kinds_format check (kind ~ '^[a-z]{1,30}\.[a-z_]{1,30}$')

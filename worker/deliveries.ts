@@ -5,8 +5,13 @@ import { signStandardWebhook } from '../gateways/standard-webhooks.ts';
 import type { EndpointSecrets } from '../process/endpoint-secrets.ts';
 import type { Logger } from '../process/log.ts';
 import type { Database } from '../store/database.ts';
-import { type ClaimedDelivery, claimDeliveries, type DeliveryResult, recordDelivery } from '../store/deliveries.ts';
-import { disableEndpoint } from '../store/webhook-endpoints.ts';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  type DeliveryResult,
+  recordDelivery,
+} from '../store/deliveries/deliveries.ts';
+import { disableEndpoint } from '../store/deliveries/webhook-endpoints.ts';
 
 export interface DeliveryParts {
   readonly database: Database;

@@ -3,7 +3,7 @@ import { observeDeliveries } from '../process/delivery-gauges.ts';
 import type { Logger } from '../process/log.ts';
 import { stopOnSignal } from '../process/parts.ts';
 import { runProgram } from '../process/program.ts';
-import { countDeliveries } from '../store/deliveries.ts';
+import { countDeliveries } from '../store/deliveries/deliveries.ts';
 import { serveWorkerHealth } from './health.ts';
 import { waitForMigratedDatabase } from './migrated-database.ts';
 import { startWorkerProcess, type WorkerProcess } from './process.ts';

@@ -5,7 +5,7 @@ import { isInward } from '../process/inward-addresses.ts';
 import type { Logger } from '../process/log.ts';
 import { waitForPart } from '../process/parts.ts';
 import type { Database } from '../store/database.ts';
-import { listEndpoints } from '../store/webhook-endpoints.ts';
+import { listEndpoints } from '../store/deliveries/webhook-endpoints.ts';
 import { type RunningDeliveries, startDeliveries } from './deliveries.ts';
 
 export type DeliveryConfig = Pick<Config, 'WEBHOOK_MASTER_SECRET' | 'ALLOW_INTERNAL_WEBHOOKS'>;

@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import type { OpenOrder } from '../store/open-orders.ts';
+import type { OpenOrder } from '../store/orders/open-orders.ts';
 import { PURCHASE_WORKFLOW, type PurchaseSettings } from '../workflows/messages.ts';
 import { purchaseStartOptions } from '../workflows/purchase-start.ts';
 

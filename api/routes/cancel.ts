@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { CodedError } from '../../domain/errors.ts';
-import { type Cancelled, requestCancel } from '../../store/cancellation.ts';
+import { type Cancelled, requestCancel } from '../../store/orders/cancellation.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { readKnownOrder } from '../known-order.ts';
 import { describeOrderWithToken } from '../order-answer.ts';

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { toGatewayUnits } from '../../domain/currency-units.ts';
 import { CodedError } from '../../domain/errors.ts';
 import { type Database, inTransaction } from '../../store/database.ts';
-import { findLimitHolder, insertOrder, type NewOrder, type Order } from '../../store/orders.ts';
+import { findLimitHolder, insertOrder, type NewOrder, type Order } from '../../store/orders/orders.ts';
 import { apiKeyOf } from '../access.ts';
 import type { ApiDependencies, GatewayFacts } from '../dependencies.ts';
 import { answerOnce } from '../idempotency.ts';

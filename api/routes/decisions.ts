@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { CodedError } from '../../domain/errors.ts';
-import { findOpenOrder } from '../../store/open-orders.ts';
-import type { Order } from '../../store/orders.ts';
-import { clearReview } from '../../store/reviews.ts';
+import { findOpenOrder } from '../../store/orders/open-orders.ts';
+import type { Order } from '../../store/orders/orders.ts';
+import { clearReview } from '../../store/orders/reviews.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { readKnownOrder } from '../known-order.ts';
 import { describeOrderWithToken } from '../order-answer.ts';

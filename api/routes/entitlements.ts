@@ -1,8 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { CodedError } from '../../domain/errors.ts';
-import { type Entitlement, listEntitlements, redeemEntitlement, revokeEntitlement } from '../../store/entitlements.ts';
-import { listEvents } from '../../store/outbox-events.ts';
+import {
+  type Entitlement,
+  listEntitlements,
+  redeemEntitlement,
+  revokeEntitlement,
+} from '../../store/deliveries/entitlements.ts';
+import { listEvents } from '../../store/deliveries/outbox-events.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { describeEntitlement, describeEvent } from '../fulfilment-answer.ts';
 import * as schemas from '../fulfilment-schemas.ts';

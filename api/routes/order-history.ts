@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { listEvidence } from '../../store/evidence.ts';
-import { listAttempts } from '../../store/payment-attempts.ts';
+import { listEvidence } from '../../store/orders/evidence.ts';
+import { listAttempts } from '../../store/orders/payment-attempts.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { readKnownOrder } from '../known-order.ts';
 import { describeAttempt, describeEvidence } from '../order-answer.ts';

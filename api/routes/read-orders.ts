@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { listOrders } from '../../store/orders.ts';
+import { listOrders } from '../../store/orders/orders.ts';
 import { apiKeyOf, includes } from '../access.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { readKnownOrder } from '../known-order.ts';

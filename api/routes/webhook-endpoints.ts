@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { z } from 'zod';
-import { listDeliveries } from '../../store/deliveries.ts';
-import type { Replay } from '../../store/replays.ts';
-import { disableEndpoint, listEndpoints } from '../../store/webhook-endpoints.ts';
+import { listDeliveries } from '../../store/deliveries/deliveries.ts';
+import type { Replay } from '../../store/deliveries/replays.ts';
+import { disableEndpoint, listEndpoints } from '../../store/deliveries/webhook-endpoints.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { describeDelivery, describeEndpoint } from '../fulfilment-answer.ts';
+import * as schemas from '../fulfilment-schemas.ts';
 import {
   addEndpoint,
   type EndpointWithSecret,
   readKnownEndpoint,
   replayToEndpoint,
   rotateEndpoint,
-} from '../endpoints.ts';
-import { describeDelivery, describeEndpoint } from '../fulfilment-answer.ts';
-import * as schemas from '../fulfilment-schemas.ts';
+} from '../webhook-endpoints.ts';
 import { BY_API_KEY, problemsBehindAKey, WITH_A_BODY } from './documentation.ts';
 
 const DELIVERIES_SHOWN_MAX = 100;

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import type { Command } from 'commander';
-import { resumePage } from '../../activities/sweep.ts';
+import { resumePage } from '../../activities/upkeep/sweep.ts';
 import { purchaseSettings, readDatabaseUrl, readPurchaseConfig } from '../../process/config.ts';
 import { createLog } from '../../process/log.ts';
 import { readTemporalTarget } from '../../process/temporal.ts';

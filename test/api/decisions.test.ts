@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PurchaseStarter } from '../../api/purchases.ts';
 import { CodedError } from '../../domain/errors.ts';
-import { recordNews } from '../../store/records.ts';
+import { recordNews } from '../../store/orders/records.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { claimAndSend, DECLINED, NO_PURCHASES, record, startTestApi, type TestApi } from './support.ts';
 

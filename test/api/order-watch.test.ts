@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { createOrderWatch } from '../../api/order-watch.ts';
 import type { Database } from '../../store/database.ts';
-import { listenForOrderChanges } from '../../store/order-changes.ts';
-import { findOrder, type Order } from '../../store/orders.ts';
+import { listenForOrderChanges } from '../../store/orders/order-changes.ts';
+import { findOrder, type Order } from '../../store/orders/orders.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { approvalOf, claimAndSend, NO_PURCHASES, record, startTestApi } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recordNews } from '../../store/records.ts';
+import { recordNews } from '../../store/orders/records.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { approvalOf, claimAndSend, DECLINED, NO_PURCHASES, record, startTestApi } from './support.ts';
 

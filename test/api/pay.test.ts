@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createPaymentToken } from '../../api/payment-token.ts';
 import type { PurchaseStarter } from '../../api/purchases.ts';
 import { CodedError } from '../../domain/errors.ts';
-import { expireOrder } from '../../store/expiry.ts';
-import { putInReview } from '../../store/reviews.ts';
+import { expireOrder } from '../../store/orders/expiry.ts';
+import { putInReview } from '../../store/orders/reviews.ts';
 import { createTestDatabase } from '../support/database.ts';
 import {
   approvalOf,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { expireOrder } from '../../store/expiry.ts';
+import { expireOrder } from '../../store/orders/expiry.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { claimAndSend, DECLINED, NO_PURCHASES, record, startTestApi } from './support.ts';
 

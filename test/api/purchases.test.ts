@@ -4,7 +4,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createPurchaseStarter, type PurchaseStarter } from '../../api/purchases.ts';
 import { findPrograms } from '../../cli/setup.mjs';
-import { findOrder, type Order } from '../../store/orders.ts';
+import { findOrder, type Order } from '../../store/orders/orders.ts';
 import type { PurchaseInput } from '../../workflows/messages.ts';
 import { GATEWAY, NEEDS_REVIEW, ORDER_STATUS } from '../../workflows/search-attributes.ts';
 import { createTestDatabase } from '../support/database.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readSigningSecret } from '../../gateways/standard-webhooks.ts';
-import { insertOutboxEvent } from '../../store/outbox-events.ts';
+import { insertOutboxEvent } from '../../store/deliveries/outbox-events.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { NO_PURCHASES, startTestApi } from './support.ts';
 

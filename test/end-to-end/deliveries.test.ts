@@ -7,10 +7,10 @@ import { createEndpointClient, type EndpointClientOptions } from '../../gateways
 import { createEndpointSecrets } from '../../process/endpoint-secrets.ts';
 import { isInward } from '../../process/inward-addresses.ts';
 import type { Database } from '../../store/database.ts';
-import { listDeliveries } from '../../store/deliveries.ts';
-import { insertOutboxEvent, type OutboxEventKind } from '../../store/outbox-events.ts';
-import { replayEvents } from '../../store/replays.ts';
-import { findEndpoint, insertEndpoint, rotateSecret } from '../../store/webhook-endpoints.ts';
+import { listDeliveries } from '../../store/deliveries/deliveries.ts';
+import { insertOutboxEvent, type OutboxEventKind } from '../../store/deliveries/outbox-events.ts';
+import { replayEvents } from '../../store/deliveries/replays.ts';
+import { findEndpoint, insertEndpoint, rotateSecret } from '../../store/deliveries/webhook-endpoints.ts';
 import { type DeliverySettings, startDeliveries } from '../../worker/deliveries.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { accept, answer, breakOff, type Receiver, startReceiver, staySilent } from '../support/receiver.ts';

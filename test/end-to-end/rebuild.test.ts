@@ -11,9 +11,9 @@ import { createShop, type ShopOrder } from '../../cli/tour/shop.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
 import type { Stack } from '../../embedded/stack.ts';
 import { createSimulatorControl } from '../../gateways/simulator/control.ts';
-import { claimAttempt } from '../../store/claims.ts';
 import { createDatabase } from '../../store/database.ts';
-import { putInReview } from '../../store/reviews.ts';
+import { claimAttempt } from '../../store/orders/claims.ts';
+import { putInReview } from '../../store/orders/reviews.ts';
 import { waitUntil } from '../support/stack.ts';
 
 /** Temporal's database file is deleted while orders stand in every state that is no end, and Postgres alone brings them back. */

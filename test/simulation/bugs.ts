@@ -8,7 +8,7 @@ export interface Bug {
   readonly dropped?: readonly string[];
 }
 
-const CHARGE = 'activities/charge.ts';
+const CHARGE = 'activities/purchase/charge.ts';
 const MARK = 'if (!(await markSent(tools.database, { orderId, attemptNumber, run, ...request }))) {';
 const IS_CLAIMED = "row.attempt?.status !== 'claimed' || row.attemptNumber !== attemptNumber";
 const AMOUNT = '    amount: row.amount,\n    paymentMethod';
@@ -23,8 +23,12 @@ export const BUGS: readonly Bug[] = [
         from: MARK,
         to: `await markSent(tools.database, { orderId, attemptNumber, run, ...request });\n  if (row.attempt === null) {`,
       },
-      { file: 'activities/claim.ts', from: "row.attempt.status !== 'claimed'", to: 'row.attempt === null' },
-      { file: 'activities/claim.ts', from: 'row.attempt.claimedByRun === run ||', to: 'row.attempt !== null ||' },
+      { file: 'activities/purchase/claim.ts', from: "row.attempt.status !== 'claimed'", to: 'row.attempt === null' },
+      {
+        file: 'activities/purchase/claim.ts',
+        from: 'row.attempt.claimedByRun === run ||',
+        to: 'row.attempt !== null ||',
+      },
     ],
   },
   {
@@ -61,7 +65,7 @@ export const BUGS: readonly Bug[] = [
     name: 'time-out-is-failure',
     changes: [
       {
-        file: 'activities/send.ts',
+        file: 'activities/purchase/send.ts',
         from: 'const outcome = await callGateway(tools, send);',
         to: "const heard = await callGateway(tools, send);\n  const outcome = heard.kind === 'unknown' ? { kind: 'not_processed', declineCode: 'never_arrived', reason: 'time-out', raw: '' } as const : heard;",
       },
@@ -91,7 +95,7 @@ export const BUGS: readonly Bug[] = [
     name: 'silence-is-absence',
     changes: [
       {
-        file: 'activities/find-out.ts',
+        file: 'activities/purchase/find-out.ts',
         from: "    case 'unavailable':\n      return",
         to: "    case 'unavailable':\n      if (answer.reason !== '') return { kind: 'news', reason: '', outcome: { kind: 'not_processed', declineCode: 'never_arrived', reason: 'silence', raw: '' } };\n      return",
       },
@@ -131,7 +135,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'paid-is-not-told',
-    changes: [{ file: 'store/records.ts', from: "  paid: 'order.paid',\n", to: '' }],
+    changes: [{ file: 'store/orders/records.ts', from: "  paid: 'order.paid',\n", to: '' }],
   },
   {
     name: 'gives-up-in-silence',

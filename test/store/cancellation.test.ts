@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { merchantReference } from '../../domain/merchant-reference.ts';
 import type { GatewayOutcome } from '../../domain/outcome.ts';
-import { carryOutCancel, requestCancel } from '../../store/cancellation.ts';
-import { claimAttempt } from '../../store/claims.ts';
-import { expireOrder } from '../../store/expiry.ts';
-import { recordNews } from '../../store/records.ts';
-import { markSent } from '../../store/sends.ts';
-import { readPurchase } from '../../store/standing.ts';
+import { carryOutCancel, requestCancel } from '../../store/orders/cancellation.ts';
+import { claimAttempt } from '../../store/orders/claims.ts';
+import { expireOrder } from '../../store/orders/expiry.ts';
+import { recordNews } from '../../store/orders/records.ts';
+import { markSent } from '../../store/orders/sends.ts';
+import { readPurchase } from '../../store/orders/standing.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertRow, orderRow } from '../support/rows.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createCallsInFlight } from '../../activities/calls-in-flight.ts';
-import { charge } from '../../activities/charge.ts';
-import { claim } from '../../activities/claim.ts';
+import { charge } from '../../activities/purchase/charge.ts';
+import { claim } from '../../activities/purchase/claim.ts';
 import type { Tools } from '../../activities/tools.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
-import { readPurchase } from '../../store/standing.ts';
+import { readPurchase } from '../../store/orders/standing.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertRow, orderRow } from '../support/rows.ts';
 import { createScriptedGateway } from '../support/scripted-gateway.ts';

@@ -7,10 +7,15 @@ import {
   listDeliveries,
   listStuckDeliveries,
   recordDelivery,
-} from '../../store/deliveries.ts';
-import { insertOutboxEvent, type OutboxEventKind } from '../../store/outbox-events.ts';
-import { replayEvents } from '../../store/replays.ts';
-import { disableEndpoint, findEndpoint, insertEndpoint, rotateSecret } from '../../store/webhook-endpoints.ts';
+} from '../../store/deliveries/deliveries.ts';
+import { insertOutboxEvent, type OutboxEventKind } from '../../store/deliveries/outbox-events.ts';
+import { replayEvents } from '../../store/deliveries/replays.ts';
+import {
+  disableEndpoint,
+  findEndpoint,
+  insertEndpoint,
+  rotateSecret,
+} from '../../store/deliveries/webhook-endpoints.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { storeOrder } from '../support/rows.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { EvidenceKind } from '../../domain/evidence.ts';
 import { money } from '../../domain/money.ts';
-import { listEntitlements, redeemEntitlement, revokeEntitlement } from '../../store/entitlements.ts';
-import { listEvents } from '../../store/outbox-events.ts';
-import { recordNews } from '../../store/records.ts';
+import { listEntitlements, redeemEntitlement, revokeEntitlement } from '../../store/deliveries/entitlements.ts';
+import { listEvents } from '../../store/deliveries/outbox-events.ts';
+import { recordNews } from '../../store/orders/records.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { attemptRow, insertRow, moveAttempt, moveOrder, orderRow, storeOrder } from '../support/rows.ts';
 

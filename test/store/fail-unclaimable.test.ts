@@ -1,10 +1,10 @@
 import { v7 as newId } from 'uuid';
 import { expect, it } from 'vitest';
 import { merchantReference } from '../../domain/merchant-reference.ts';
-import { claimAttempt } from '../../store/claims.ts';
-import { failUnclaimable } from '../../store/fail-unclaimable.ts';
-import { recordNews } from '../../store/records.ts';
-import { readPurchase } from '../../store/standing.ts';
+import { claimAttempt } from '../../store/orders/claims.ts';
+import { failUnclaimable } from '../../store/orders/fail-unclaimable.ts';
+import { recordNews } from '../../store/orders/records.ts';
+import { readPurchase } from '../../store/orders/standing.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const { database } = await createTestDatabase();

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { merchantReference } from '../../domain/merchant-reference.ts';
 import { money } from '../../domain/money.ts';
-import { applyInboxEvent } from '../../store/apply-event.ts';
-import { listEvidence } from '../../store/evidence.ts';
-import { expireOrder } from '../../store/expiry.ts';
-import { findInboxEvent, listInboxEvents, storeInboxEvent } from '../../store/inbox-events.ts';
+import { applyInboxEvent } from '../../store/inbox/apply-event.ts';
+import { findInboxEvent, listInboxEvents, storeInboxEvent } from '../../store/inbox/inbox-events.ts';
 import {
   listStoredEvents,
   listUnappliedEvents,
@@ -12,9 +10,11 @@ import {
   poolUnmatchedEvents,
   reopenInboxEvent,
   setEventAside,
-} from '../../store/inbox-upkeep.ts';
-import { findOrder } from '../../store/orders.ts';
-import { recordNews } from '../../store/records.ts';
+} from '../../store/inbox/inbox-upkeep.ts';
+import { listEvidence } from '../../store/orders/evidence.ts';
+import { expireOrder } from '../../store/orders/expiry.ts';
+import { findOrder } from '../../store/orders/orders.ts';
+import { recordNews } from '../../store/orders/records.ts';
 import { createTestDatabase } from '../support/database.ts';
 import {
   approved,

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { createDatabase, inTransaction } from '../../store/database.ts';
-import { listenForOrderChanges, notifyOrderChanged } from '../../store/order-changes.ts';
+import { listenForOrderChanges, notifyOrderChanged } from '../../store/orders/order-changes.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const { database, url } = await createTestDatabase();

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type Database, inTransaction } from '../../store/database.ts';
-import { insertOutboxEvent, OUTBOX_EVENTS } from '../../store/outbox-events.ts';
+import { insertOutboxEvent, OUTBOX_EVENTS } from '../../store/deliveries/outbox-events.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { storeOrder } from '../support/rows.ts';
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createCallsInFlight } from '../../activities/calls-in-flight.ts';
-import { charge } from '../../activities/charge.ts';
-import { claim } from '../../activities/claim.ts';
-import { expire, expireUnpaidOrders, settle } from '../../activities/close.ts';
+import { charge } from '../../activities/purchase/charge.ts';
+import { claim } from '../../activities/purchase/claim.ts';
+import { expire, expireUnpaidOrders, settle } from '../../activities/purchase/close.ts';
 import type { Tools } from '../../activities/tools.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
-import { claimAttempt } from '../../store/claims.ts';
-import { recordNews } from '../../store/records.ts';
-import { readPurchase } from '../../store/standing.ts';
+import { claimAttempt } from '../../store/orders/claims.ts';
+import { recordNews } from '../../store/orders/records.ts';
+import { readPurchase } from '../../store/orders/standing.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertRow, orderRow } from '../support/rows.ts';
 import {

@@ -5,18 +5,23 @@ import { type Money, money } from '../../domain/money.ts';
 import type { GatewayOutcome } from '../../domain/outcome.ts';
 import { refundReference } from '../../domain/refund.ts';
 import { inTransaction } from '../../store/database.ts';
-import { type DisputeNews, recordDispute } from '../../store/disputes.ts';
-import { recordNews } from '../../store/records.ts';
-import { putRefundInReview, recordRefundNews } from '../../store/refund-records.ts';
-import { approveRefund, type RefundRequest, requestRefund, withdrawRefund } from '../../store/refund-requests.ts';
-import { markRefundSent, markRefundSentAgain } from '../../store/refund-sends.ts';
+import { recordNews } from '../../store/orders/records.ts';
+import { type DisputeNews, recordDispute } from '../../store/refunds/disputes.ts';
+import { putRefundInReview, recordRefundNews } from '../../store/refunds/refund-records.ts';
+import {
+  approveRefund,
+  type RefundRequest,
+  requestRefund,
+  withdrawRefund,
+} from '../../store/refunds/refund-requests.ts';
+import { markRefundSent, markRefundSentAgain } from '../../store/refunds/refund-sends.ts';
 import {
   findRefund,
   findRefundAtGateway,
   listRefunds,
   listRefundsInFlight,
   listRefundsOfOrder,
-} from '../../store/refunds.ts';
+} from '../../store/refunds/refunds.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { storeAttempt, updateRow } from '../support/rows.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { applyInboxEvent } from '../../store/apply-event.ts';
-import { listEntitlements } from '../../store/entitlements.ts';
-import { listEvidence } from '../../store/evidence.ts';
-import { findOrder } from '../../store/orders.ts';
-import { listEvents } from '../../store/outbox-events.ts';
-import { recordNews } from '../../store/records.ts';
+import { listEntitlements } from '../../store/deliveries/entitlements.ts';
+import { listEvents } from '../../store/deliveries/outbox-events.ts';
+import { applyInboxEvent } from '../../store/inbox/apply-event.ts';
+import { listEvidence } from '../../store/orders/evidence.ts';
+import { findOrder } from '../../store/orders/orders.ts';
+import { recordNews } from '../../store/orders/records.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { approved, declined, eventOf, later, PRICE, receive, sendAttempt, sentOrder } from '../support/inbox.ts';
 

@@ -22,7 +22,8 @@ interface Statement {
 function readStatements(): { statements: Statement[]; others: string[] } {
   const statements: Statement[] = [];
   const others: string[] = [];
-  for (const file of readdirSync(STORE).filter((name) => name.endsWith('.ts') && name !== PASSED_ON.file)) {
+  const names = readdirSync(STORE, { recursive: true, encoding: 'utf8' });
+  for (const file of names.filter((name) => name.endsWith('.ts') && name !== PASSED_ON.file)) {
     const source = ts.createSourceFile(file, readFileSync(join(STORE, file), 'utf8'), ts.ScriptTarget.ES2023, true);
     const constants = new Map<string, ts.Expression>();
     visit(source, (node) => {

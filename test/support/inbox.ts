@@ -3,10 +3,10 @@ import type { ChargeNews } from '../../domain/gateway-event.ts';
 import { merchantReference } from '../../domain/merchant-reference.ts';
 import { type Money, money } from '../../domain/money.ts';
 import type { GatewayOutcome } from '../../domain/outcome.ts';
-import { claimAttempt } from '../../store/claims.ts';
 import type { Database } from '../../store/database.ts';
-import { type NewInboxEvent, storeInboxEvent } from '../../store/inbox-events.ts';
-import { markSent } from '../../store/sends.ts';
+import { type NewInboxEvent, storeInboxEvent } from '../../store/inbox/inbox-events.ts';
+import { claimAttempt } from '../../store/orders/claims.ts';
+import { markSent } from '../../store/orders/sends.ts';
 import { insertRow, orderRow } from './rows.ts';
 
 /** The price of every order here. */

@@ -2,7 +2,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { afterAll, beforeAll } from 'vitest';
 import type { Database } from '../../store/database.ts';
-import type { PurchaseRow } from '../../store/standing.ts';
+import type { PurchaseRow } from '../../store/orders/standing.ts';
 import type { PurchaseResult } from '../../workflows/messages.ts';
 import type { ScriptedGateway } from './scripted-gateway.ts';
 import { type BuyOptions, createWorkbench, type Purchase, startTimeSkipping } from './workbench.ts';

@@ -11,12 +11,12 @@ import { listSourceFiles, PROJECT_FOLDER } from '../house/rules/source-files.ts'
 const PLACES: Readonly<Record<PointName, string>> = {
   pay_received: 'api/routes/pay.ts',
   start_due: 'api/pay.ts',
-  attempt_begun: 'activities/make-attempt.ts',
-  claim_committed: 'activities/make-attempt.ts',
-  send_permitted: 'activities/charge.ts',
-  answer_received: 'activities/send.ts',
-  answer_recorded: 'activities/charge.ts',
-  inquiry_answered: 'activities/inquire.ts',
+  attempt_begun: 'activities/purchase/make-attempt.ts',
+  claim_committed: 'activities/purchase/make-attempt.ts',
+  send_permitted: 'activities/purchase/charge.ts',
+  answer_received: 'activities/purchase/send.ts',
+  answer_recorded: 'activities/purchase/charge.ts',
+  inquiry_answered: 'activities/purchase/inquire.ts',
   commit_due: 'store/transaction.ts',
   committed: 'store/transaction.ts',
 };

@@ -2,7 +2,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Gateway } from '../../domain/gateway.ts';
 import { createSimulatorGateway } from '../../gateways/simulator/adapter.ts';
-import { listAttempts } from '../../store/payment-attempts.ts';
+import { listAttempts } from '../../store/orders/payment-attempts.ts';
 import type { RunningWorker } from '../../worker/run.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startDevServer } from '../support/dev-server.ts';

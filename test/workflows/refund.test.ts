@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findRefund } from '../../store/refunds.ts';
+import { findRefund } from '../../store/refunds/refunds.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { usePlays } from '../support/plays.ts';
 import { playRefund, type RefundScript } from '../support/refund-paths.ts';

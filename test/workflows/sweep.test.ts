@@ -1,7 +1,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSimulatorGateway } from '../../gateways/simulator/adapter.ts';
-import { claimAttempt } from '../../store/claims.ts';
+import { claimAttempt } from '../../store/orders/claims.ts';
 import type { RunningWorker } from '../../worker/run.ts';
 import { SWEEP_WORKFLOW, type SweepReport } from '../../workflows/messages.ts';
 import { createTestDatabase } from '../support/database.ts';

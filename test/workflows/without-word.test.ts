@@ -1,7 +1,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Gateway } from '../../domain/gateway.ts';
-import { listEvents } from '../../store/outbox-events.ts';
+import { listEvents } from '../../store/deliveries/outbox-events.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { passTimeUntil } from '../support/plays.ts';
 import {
